@@ -38,7 +38,8 @@ from curiosity_rosa_demo.domain.ground import (
     TextureClass,
     TextureResult,
 )
-from curiosity_rosa_demo.domain.models import RoverPose, service_timeout
+from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
@@ -242,7 +243,7 @@ class RoverTwin:
             self.rover.call(name)
         if fault:
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.motion_failed(token, service_timeout(f'/{name}'))
+            self.guard.motion_failed(token, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
             self._carry()
             raise MotionRefused(self.guard.last_error)
         self.guard.motion_started(token)
@@ -259,7 +260,7 @@ class RoverTwin:
         if fault:
             motion = self.config.thresholds.motion
             self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.part_failed(MAST, service_timeout(f'/{name}'))
+            self.guard.part_failed(MAST, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
         else:
             self.guard.part_started(MAST)
         self._wait_until(lambda: not self.guard.parts[MAST].busy, 30.0)

@@ -26,18 +26,11 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, NO_TICK
-from curiosity_rosa_demo.adapter.part import (
-    JointMotion,
-    MAST,
-    Mast,
-    MAST_COMMANDS,
-    MastCommand,
-    Reading,
-)
+from curiosity_rosa_demo.adapter.part import MAST, Mast, MAST_COMMANDS, Reading
 from curiosity_rosa_demo.adapter.rules import Motion, Rules
 from curiosity_rosa_demo.adapter.steps import AlarmFold, MotionRefused
 from curiosity_rosa_demo.adapter.stop import Odometry, Stop
-from curiosity_rosa_demo.adapter.watches import Settling, UnexpectedMotion
+from curiosity_rosa_demo.adapter.watches import Settling
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
 
@@ -79,7 +72,7 @@ MAX_STARTS = 2  # start calls that wait at the rover at one time
 TIMES = {
     '_moving_since': LEASH, '_beat_at': 1, '_answered_at': 2, '_call_deadline': 0, '_recall_at': 0,
     '_still_since': 1, '_flood_since': 1, '_probe_since': 1, '_twist_at': 0, '_since': 1,
-    'at': 1,
+    'at': 1, '_moved_since': 1,
 }  # fmt: skip
 IGNORED = frozenset(
     (
@@ -95,13 +88,13 @@ IGNORED = frozenset(
         # never change
         *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
-        *('commands', '_stowed_rad', '_up_rad'),
+        *('commands', 'stows', 'title', '_stowed_rad', '_stow_command', '_up_rad'),
         # the watches of a drive are off
         *('drive', 'obstacles', '_silence', '_driven'),
     )
 )
 STATEFUL = (
-    Rules, AgentLink, Mast, JointMotion, Stop, UnexpectedMotion, Settling,
+    Rules, AgentLink, Mast, Stop, Settling,
 )  # fmt: skip
 
 OURS = 'curiosity_rosa_demo.adapter'
@@ -142,8 +135,6 @@ def key_of(value: Any, now: float) -> Hashable:
                 each = 0  # no leash runs
         elif isinstance(each, float):
             raise TypeError(f'{type(value).__name__}.{name} is a float that TIMES does not list')
-        elif name == '_command' and isinstance(each, MastCommand):
-            each = tuple(each.target_rad)
         elif type(each).__module__.startswith(OURS) and not isinstance(each, Enum):
             raise TypeError(f'{type(each).__name__} is not in STATEFUL: its copies would be one')
         found.append(each)

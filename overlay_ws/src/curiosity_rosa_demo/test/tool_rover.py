@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.models import (
     RoverPose,
     ToolResult,
 )
-from curiosity_rosa_demo.domain.refusal import code_of, facts_of, Refusal, RefusalCode
+from curiosity_rosa_demo.domain.refusal import read_answer, Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.limits import Thresholds
@@ -229,11 +229,12 @@ MAST_OUT = Refusal(RefusalCode.MAST_NOT_CLOSED, '', 'closed', 'mast_close first'
 
 def failed(reason: str, **data: Any) -> ToolResult:
     """The result of one of the rover's tools for what the adapter has answered."""
-    code = OWN.get(reason) or code_of(reason)
-    return ToolResult.failure(reason, code, **facts_of(reason), **data)
+    code, facts = read_answer(reason)
+    return ToolResult.failure(reason, OWN.get(reason) or code, **facts, **data)
 
 
 def ended_early(answer: str, **data: Any) -> ToolResult:
     """Of a motion that had begun."""
-    data = {'duration_s': 1.0, **facts_of(answer), **data}
-    return ToolResult.failure(f'Motion ended early: {answer}', code_of(answer), **data)
+    code, facts = read_answer(answer)
+    data = {'duration_s': 1.0, **facts, **data}
+    return ToolResult.failure(f'Motion ended early: {answer}', code, **data)

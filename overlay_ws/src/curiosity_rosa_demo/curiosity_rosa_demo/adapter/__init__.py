@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The adapter node: the only process that commands the rover. ``motion_guard`` holds its rules."""
+"""The adapter node: the only process that commands the rover. ``rules`` holds its rules."""

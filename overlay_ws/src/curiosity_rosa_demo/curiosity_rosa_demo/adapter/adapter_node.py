@@ -31,10 +31,10 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.adapter.calls import CallTrace
 from curiosity_rosa_demo.adapter.channels import Channel
 from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
 from curiosity_rosa_demo.adapter.graph import (
-    CallTrace,
     GraphThread,
     offers,
     other_publishers,
@@ -46,8 +46,9 @@ from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_START
 from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefused, PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.models import service_timeout, service_unavailable, TraceKind
-from curiosity_rosa_demo.infra.clocks import ClockWatch, SimulationClock
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
@@ -87,7 +88,6 @@ class AdapterApp:
         self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
         self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
         clock = self.node.get_clock()
-        self._simulation = SimulationClock(clock, self._limits)
         self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
@@ -137,9 +137,7 @@ class AdapterApp:
         self._mismatch = ''  # as report.mismatch
         self._graph.add(self._look_for_drivers)
         self._graph.add(self._look_for_robot)
-        self._scan = ScanInput(
-            self._config, self._rules, self._taking, self._graph, self._simulation
-        )
+        self._scan = ScanInput(self._config, self._rules, self._taking, self._graph)
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(), self._scan.node]
         self._threads = {
@@ -155,7 +153,7 @@ class AdapterApp:
         own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
-        stop.create_service(Trigger, names.move_stop.name, self._serve_stop)
+        self._serve(stop, names.move_stop.name, self._stop_rover)
         for name in self._base_motions:
             self._serve(motion, getattr(names, name).name, partial(self._begin_motion, name))
         for name in self._parts.part_of:
@@ -224,7 +222,7 @@ class AdapterApp:
             channel.forget(self._stop_future)
         try:
             if not channel.is_ready():
-                raise MotionRefused(service_unavailable(channel.name))
+                raise MotionRefused(RefusalCode.NO_SERVICE.text(name=channel.name))
             self._stop_future = channel.send(request)
         except MotionRefused as refusal:
             self._rules.stop_failed(number, str(refusal))
@@ -269,7 +267,7 @@ class AdapterApp:
 
     def _status(self) -> Status:
         pose, turn = self._telemetry.pose, self._telemetry.mast_turn
-        return status_of(self._rules, pose, turn, self._simulation.measured, self._rivals)
+        return status_of(self._rules, pose, turn, self._rules.time.measured, self._rivals)
 
     def _diagnose(self) -> Finding:
         base = [each.channel for each in self._base.values()]
@@ -300,23 +298,21 @@ class AdapterApp:
         response.success, response.message = True, json.dumps(status)
         return response
 
-    def _serve_stop(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _stop_rover(self) -> None:
+        """Call the rover's service, and wait for its standstill. Raises MotionRefused."""
         with self._taking() as rules:
             number = rules.request_stop()
             self._stops_asked += 1
-        call = self._calls.begin(self._config.topics.adapter.move_stop.name)  # after the stop
         with self._lock:
-            confirm_s = self._simulation.stretched(self._limits.stop_confirm_s)
+            confirm_s = self._rules.time.stretched(self._limits.stop_confirm_s)
             self._wait(lambda: self._has_stopped(number), self._limits.stop_timeout_s + confirm_s)
             if self._rules.settles:
-                settling_s = self._simulation.stretched(self._limits.settling_max_s)
+                settling_s = self._rules.time.stretched(self._limits.settling_max_s)
                 self._wait(
                     lambda: not self._rules.settles or self._has_stopped(number), settling_s
                 )
-            response.message = self._rules.end_stop(number)
-            response.success = not response.message
-        self._calls.end(call, response.message)
-        return response
+            if unconfirmed := self._rules.end_stop(number):
+                raise MotionRefused(unconfirmed)
 
     def _has_stopped(self, number: int) -> bool:
         done = self._rules.stops_ended >= number and not self._rules.holding
@@ -340,7 +336,7 @@ class AdapterApp:
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
         command, stops_before = self._base[name], self._stops_asked
-        waits = self._rules.is_stopping
+        waits = self._rules.stopping or self._rules.holding
         if waits or not command.channel.is_ready():
             with self._taking() as rules:
                 self._await_stop()
@@ -406,7 +402,7 @@ class AdapterApp:
             with self._lock:
                 # The rules end the motion in simulated time, at the latest after this bound.
                 margin_s = self._config.thresholds.mast.confirm_margin_s
-                limit_s = self._simulation.longest_s(settings.duration_s + margin_s)
+                limit_s = self._rules.time.longest_s(settings.duration_s + margin_s)
                 self._wait(lambda: not part.busy, limit_s + PART_WAIT_MARGIN_S)
         finally:
             over.set()
@@ -448,7 +444,7 @@ class AdapterApp:
         except Empty:
             with self._taking():
                 if answer.empty():
-                    why = service_timeout(command.channel.name)
+                    why = RefusalCode.NO_ANSWER.text(name=command.channel.name)
                     gave_up(why)
                 else:
                     why = answer.get()
@@ -457,12 +453,13 @@ class AdapterApp:
 
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
-        settle_s = self._simulation.stretched(self._limits.settle_s)
-        self._wait(lambda: not self._rules.is_stopping, self._limits.stop_timeout_s + settle_s)
+        settle_s = self._rules.time.stretched(self._limits.settle_s)
+        rules, timeout_s = self._rules, self._limits.stop_timeout_s + settle_s
+        self._wait(lambda: not (rules.stopping or rules.holding), timeout_s)
 
     def _await_ready(self, channel: Channel) -> None:
         if not channel.wait_until_ready(self._limits.service_timeout_s):
-            reason = service_unavailable(channel.name)
+            reason = RefusalCode.NO_SERVICE.text(name=channel.name)
             with self._taking() as rules:
                 rules.refuse(reason)
             raise MotionRefused(reason)

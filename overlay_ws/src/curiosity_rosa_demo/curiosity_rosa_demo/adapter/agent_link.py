@@ -22,9 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.models import (
-    AGENT_FELL_SILENT,
     AGENT_IS_GONE,
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -32,6 +30,8 @@ from curiosity_rosa_demo.domain.models import (
     OTHER_ADAPTER,
     TWO_AGENTS,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from pydantic import ValidationError
 
 NO_TICK = -1
@@ -40,7 +40,7 @@ NO_TICK = -1
 class AgentLink:
     """Silence counts only after a first beat."""
 
-    def __init__(self, max_age_s: float, time: StepTime) -> None:
+    def __init__(self, max_age_s: float, time: SimulatedTime) -> None:
         self._max_age_s, self._time = max_age_s, time
         self._beat_at: float | None = None
         self._tick = NO_TICK  # of the last beat
@@ -54,7 +54,7 @@ class AgentLink:
 
     def beat(self, tick: int, latch: str) -> None:
         """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
-        if self._contest:
+        if self._contest():
             self.latch = latch or self.latch
         elif tick > self._tick:
             self._tick, self.latch = tick, latch
@@ -72,8 +72,7 @@ class AgentLink:
 
     def refusal(self) -> str:
         """The reason why the base may not move; '' if it may."""
-        silent = AGENT_IS_SILENT if self._is_gone or self._fell_silent else ''
-        return self._contest or silent
+        return self._contest() or (AGENT_IS_SILENT if self._silence() else '')
 
     def safe_refusal(self) -> str:
         """The reason of SAFE and the way out; '' without a latch."""
@@ -81,29 +80,23 @@ class AgentLink:
 
     def stop_reason(self) -> str:
         """The reason why a running motion must end; '' if it may go on."""
-        reason = self.safe_refusal() or self._contest
-        if not reason and self._is_gone:
-            reason = AGENT_IS_GONE
-        elif not reason and self._fell_silent:
-            reason = f'{AGENT_FELL_SILENT} for {self._max_age_s:g} s'
+        reason = self.safe_refusal() or self._contest() or self._silence()
         return f'{reason}: the rover was stopped' if reason else ''
 
     def next_wakeup(self) -> float | None:
         """The time at which a silence begins; None if no change is due."""
-        if self._beat_at is None or self._fell_silent:
+        if self._beat_at is None or self._time.steady - self._beat_at > self._max_age_s:
             return None
         return self._beat_at + self._max_age_s + 0.01
 
-    @property
-    def _fell_silent(self) -> bool:
-        at = self._beat_at
-        return at is not None and self._time.steady - at > self._max_age_s
+    def _silence(self) -> str:
+        """Why an agent that was heard is missed; '' if it is not."""
+        if self._beat_at is not None and self._alive == 0:
+            return AGENT_IS_GONE
+        if self._beat_at is not None and self._time.steady - self._beat_at > self._max_age_s:
+            return RefusalCode.AGENT_FELL_SILENT.text(seconds=self._max_age_s)
+        return ''
 
-    @property
-    def _is_gone(self) -> bool:
-        return self.received and self._alive == 0
-
-    @property
     def _contest(self) -> str:
         """Who publishes the heartbeat, if there are several; else ''."""
         if self._alive is None or self._alive < 2:
@@ -148,12 +141,7 @@ class OtherAdapters:
 
     def names(self, now: float) -> tuple[str, ...]:
         """The nodes of the others, sorted."""
-        self._heard = {
-            identity: (node, at)
-            for identity, (node, at) in self._heard.items()
-            if now - at <= MAX_AGE_S
-        }
-        return tuple(sorted(node for node, _ in self._heard.values()))
+        return tuple(sorted(node for node, at in self._heard.values() if now - at <= MAX_AGE_S))
 
 
 def contest(names: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.adapter.steps import MotionRefused
-from curiosity_rosa_demo.domain.models import service_unavailable
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, TRANSPORT_ERRORS
 from rclpy.node import Node
 from rclpy.task import Future
@@ -87,7 +87,7 @@ class ServiceChannel(Channel):
         try:
             return self._client.call_async(message)
         except TRANSPORT_ERRORS:
-            raise MotionRefused(service_unavailable(self.name)) from None
+            raise MotionRefused(RefusalCode.NO_SERVICE.text(name=self.name)) from None
 
     def forget(self, future: Future) -> None:
         self._client.remove_pending_request(future)
@@ -110,7 +110,7 @@ class TopicChannel(Channel):
 
     def send(self, message: JointTrajectory) -> Future:
         if not self._publisher.publish(message):
-            raise MotionRefused(service_unavailable(self.name))
+            raise MotionRefused(RefusalCode.NO_SERVICE.text(name=self.name))
         future = Future()
         future.set_result(None)
         return future

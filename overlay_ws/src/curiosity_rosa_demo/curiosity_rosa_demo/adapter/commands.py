@@ -11,9 +11,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.adapter.channels import (
     Channel,
@@ -60,8 +59,7 @@ class StandstillCommand:
         return self._wheel_commands.publish(self._zeros) and sent
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """``message``: the request of a service, or a trajectory."""
 
     channel: Channel

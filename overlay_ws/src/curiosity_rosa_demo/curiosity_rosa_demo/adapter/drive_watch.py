@@ -27,9 +27,9 @@ from collections import deque
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import SLIPPING, STUCK, TILTED
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 
 RAMP_S = 1.0
@@ -75,7 +75,7 @@ class _Leg:
 class DriveWatch:
     """The caller holds one lock around all methods. Its time is that of the simulator."""
 
-    def __init__(self, thresholds: Thresholds, time: StepTime) -> None:
+    def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
         self._drive, self._config = thresholds.drive, thresholds.motion
         self._body, self._radius_m = thresholds.body, thresholds.obstacles.turn_radius_m
         self._time = time

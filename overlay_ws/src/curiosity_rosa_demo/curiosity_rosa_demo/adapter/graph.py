@@ -15,17 +15,13 @@ names up: the thread does, and gives the rules what it has seen.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 import threading
 import time
-from typing import Any
 
-from curiosity_rosa_demo.adapter.report import Call, CallLog
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
 from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
-from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
 
 CLOCK = '/clock'
@@ -98,27 +94,33 @@ def offers(node: Node, command: AppendageCommand) -> bool:
     return f'{command.ros_name}{goal}' in known
 
 
-def _names(
-    ask: Callable[[str, str], Sequence[tuple[str, list[str]]]], node: str, space: str, service: str
+def _knows(
+    ask: Callable[[str, str], Sequence[tuple[str, list[str]]]], node: str, service: str
 ) -> bool:
-    """Whether ``service`` is among those of a node for which the graph is asked."""
+    """Whether ``service`` is among those of a node, by its full name, for which the graph is
+    asked.
+    """
+    space, _, base = node.rpartition('/')
     try:
-        return any(each == service for each, _ in ask(node, space))
+        return any(each == service for each, _ in ask(base, space or '/'))
     except TRANSPORT_ERRORS:  # the node has just left
         return False
 
 
+def clients(node: Node, service: str) -> set[str]:
+    """The full names of the nodes that have a client of ``service``, as far as they are known."""
+    nodes = node.get_node_names_and_namespaces()
+    names = {f'{space.rstrip("/")}/{name}' for name, space in nodes}
+    return {
+        name for name in names if _knows(node.get_client_names_and_types_by_node, name, service)
+    }
+
+
 def other_publishers(node: Node, topic: str, service: str) -> list[str]:
     """The publishers of ``topic`` without ``node`` itself and the node that serves ``service``."""
-    own = f'{node.get_namespace().rstrip("/")}/{node.get_name()}'
-    names = sorted(set(publishers(node, topic)) - {own})
+    names = sorted(set(publishers(node, topic)) - {node.get_fully_qualified_name()})
     ask = node.get_service_names_and_types_by_node
-    parted = {name: name.rpartition('/') for name in names}
-    return [
-        name
-        for name, (space, _, base) in parted.items()
-        if not _names(ask, base, space or '/', service)
-    ]
+    return [name for name in names if not _knows(ask, name, service)]
 
 
 def rival_publishers(node: Node, topics: Sequence[str]) -> dict[str, list[str]]:
@@ -141,98 +143,3 @@ def rival_publishers(node: Node, topics: Sequence[str]) -> dict[str, list[str]]:
         for topic, nodes in names.items()
         if len(nodes) > 1
     }
-
-
-# --- Trace events of the calls that are not the agent's, as far as the graph tells -------------
-
-
-class CallTrace:
-    """Thread-safe, with a lock of its own: no motion and no stop waits for a report."""
-
-    def __init__(
-        self,
-        node: Node,
-        graph: GraphThread,
-        heartbeat_topic: str,
-        publish: Callable[[TraceEvent], None],
-    ) -> None:
-        self._node, self._graph, self._publish = node, graph, publish
-        self._heartbeat_topic = heartbeat_topic
-        self._clients: dict[str, tuple[Any, set[str]]] = {}  # by service: when, the full names
-        self._lock, self._log = threading.Lock(), CallLog()
-        graph.add(self._name_callers)
-        graph.add(self._report)
-
-    def begin(self, service: str) -> Call:
-        """Record a call that is being served."""
-        with self._lock:
-            call = self._log.begin(service, time.monotonic())
-        self._graph.soon(self._name_callers)  # while its caller is still in the graph
-        return call
-
-    def end(self, call: Call, refusal: str) -> None:
-        """Record the answer: '' for a success."""
-        self._node.get_logger().debug(f'{call.service}: {refusal or "done"}')
-        with self._lock:
-            call.answer = refusal
-
-    def record_sent(self, tick: int, sent: Mapping[str, int]) -> None:
-        """Record what a heartbeat says of the agent's calls."""
-        with self._lock:
-            self._log.record_sent(tick, sent, time.monotonic())
-
-    def _name_callers(self) -> None:
-        with self._lock:
-            services = self._log.unnamed()
-        if not services:
-            return
-        now = time.monotonic()
-        agents = set(publishers(self._node, self._heartbeat_topic))
-        for service in services:
-            callers = self._clients_of(service)
-            with self._lock:
-                self._log.name(
-                    service,
-                    has_agent=bool(callers & agents),
-                    others=callers - agents,
-                    until=now,
-                )
-
-    def _report(self) -> None:
-        with self._lock:
-            due = self._log.take_foreign(time.monotonic())
-        alike = Counter(
-            (call.service, tuple(sorted(call.others)), call.answer or '') for call in due
-        )
-        for (service, callers, refusal), count in alike.items():
-            times = f' ({count} times)' if count > 1 else ''
-            others = f'one of {", ".join(callers)}' if callers[1:] else ''.join(callers)
-            caller = others or 'an unknown node'
-            text = f'{service} was called by {caller}, not by the agent{times}'
-            data = {
-                'node': self._node.get_name(),
-                'service': service,
-                'callers': list(callers),
-                'count': count,
-                'refusal': refusal,
-            }
-            event = new_event(TraceKind.OBSERVE, f'{text}: {refusal or "done"}', data=data)
-            self._publish(event)
-
-    def _clients_of(self, service: str) -> set[str]:
-        """The full names of the nodes that have a client of ``service``, as far as they are known.
-        The graph is asked node by node only when nodes or clients have come or gone.
-        """
-        node = self._node
-        nodes = sorted(node.get_node_names_and_namespaces())
-        count = hasattr(node, 'count_clients') and node.count_clients(service)  # not in Humble
-        before, found = self._clients.get(service, (None, set()))
-        if count is False or (count, nodes) != before:
-            ask = node.get_client_names_and_types_by_node
-            found = {
-                f'{space.rstrip("/")}/{name}'
-                for name, space in nodes
-                if _names(ask, name, space, service)
-            }
-            self._clients[service] = ((count, nodes), found)
-        return found

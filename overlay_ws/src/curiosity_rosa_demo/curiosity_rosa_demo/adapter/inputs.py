@@ -33,7 +33,6 @@ from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
-from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config, RoverTopics
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros_io import (
@@ -97,14 +96,7 @@ class ScanInput:
     Each is projected into the base frame; the rover's body is that of its parts' posture.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        rules: Rules,
-        taking: Taking,
-        graph: GraphThread,
-        simulation: SimulationClock,
-    ) -> None:
+    def __init__(self, config: Config, rules: Rules, taking: Taking, graph: GraphThread) -> None:
         self.node = Node('adapter_scan')
         self._rules, self._taking = rules, taking
         self._scans = 0
@@ -113,7 +105,7 @@ class ScanInput:
         self._thresholds = config.thresholds
         self._frames = config.topics.tf
         self._topic = config.topics.rover.scan
-        self._transforms = make_transform_source(self.node, config, simulation)
+        self._transforms = make_transform_source(self.node, config)
         self.node.create_subscription(LaserScan, self._topic, self._on_scan, NEWEST_ONLY)
         graph.add(self._look_for_publisher)
 

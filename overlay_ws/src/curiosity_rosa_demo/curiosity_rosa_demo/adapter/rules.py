@@ -49,11 +49,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from operator import attrgetter
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
 from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
-from curiosity_rosa_demo.adapter.part import Appendage, MAST, Mast, Part
+from curiosity_rosa_demo.adapter.part import MAST, Mast, Part, Posture
 from curiosity_rosa_demo.adapter.steps import (
     AlarmFold,
     Due,
@@ -61,7 +62,6 @@ from curiosity_rosa_demo.adapter.steps import (
     LogEntry,
     MotionRefused,
     step,
-    StepTime,
 )
 from curiosity_rosa_demo.adapter.stop import (
     motion_text,
@@ -70,20 +70,15 @@ from curiosity_rosa_demo.adapter.stop import (
     unconfirmed_stop,
     violation_text,
 )
-from curiosity_rosa_demo.adapter.watches import (
-    ObstacleStop,
-    OdometrySilence,
-    Settling,
-    UnexpectedMotion,
-)
+from curiosity_rosa_demo.adapter.watches import ObstacleStop, OdometrySilence, Settling
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
-    service_timeout,
     STOP_NOT_CONFIRMED,
-    stopped_for,
     STOPPED_UNASKED,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 
@@ -114,13 +109,13 @@ class Rules:
     ) -> None:
         """``robot``: None for one with a mobile base, a mast and no appendages."""
         self._config = config = thresholds.motion
-        self.time = time = StepTime(steady, ros_clock, config)
+        self.time = time = SimulatedTime(steady, ros_clock, config)
         self.inputs = log or InputLog()
-        self._stop_timed_out = service_timeout(stop_name)
+        self._stop_timed_out = RefusalCode.NO_ANSWER.text(name=stop_name)
         self.has_base = robot is None or robot.mobile_base
         profiles = robot.appendages if robot is not None else {}
         self.parts: dict[str, Part] = {
-            name: Appendage(name, profile, thresholds.mast) for name, profile in profiles.items()
+            name: Part(name, profile, thresholds.mast) for name, profile in profiles.items()
         }
         if robot is None or robot.has_mast:
             self.parts = {MAST: Mast(thresholds.mast), **self.parts}
@@ -145,7 +140,7 @@ class Rules:
         self._odometry: Odometry | None = None
         self._alarms = AlarmFold()
         self.agent = AgentLink(config.heartbeat_max_age_s, time)
-        self._unexpected = UnexpectedMotion(config, time)
+        self._moved_since: float | None = None  # by a motion that the adapter did not start
         self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
         self._silence = OdometrySilence(config, time)
         self.drive = DriveWatch(thresholds, time)
@@ -168,12 +163,7 @@ class Rules:
     @property
     def holding(self) -> bool:
         """Whether a stop of a part has not ended."""
-        return any(part.holding for part in self.parts.values())
-
-    @property
-    def is_stopping(self) -> bool:
-        """Whether a stop of the base or of a part has not ended."""
-        return self.stopping or self.holding
+        return any(map(attrgetter('holding'), self.parts.values()))
 
     @property
     def settles(self) -> bool:
@@ -186,7 +176,7 @@ class Rules:
     @property
     def moving(self) -> bool:
         """Whether the adapter started a motion or odometry reports one."""
-        return self.motion is Motion.MOVING or self._unexpected.is_moving(self._fresh)
+        return self.motion is Motion.MOVING or self._moves_unasked
 
     @property
     def move_allowed(self) -> bool:
@@ -204,7 +194,7 @@ class Rules:
         elif self.motion is Motion.MOVING or self.settles:
             times.append(now + LEASH_CHECK_S)
         else:
-            times.append(self._unexpected.next_wakeup(self._fresh))
+            times.append(self._unasked_until())
         times += [self.agent.next_wakeup(), self._alarms.next_wakeup()]
         return min((at for at in times if at is not None), default=None)
 
@@ -225,7 +215,7 @@ class Rules:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since = self.time.travelled
         self.motion, self._driven = Motion.MOVING, motion
-        self._unexpected.reset()
+        self._moved_since = None
         self.drive.begin(motion)
         self._serial += 1
         self._moves_in_flight.add(self._serial)
@@ -340,7 +330,10 @@ class Rules:
         still = abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
         self._odometry = Odometry(self.time.steady, still, abs(speed), abs(turn_rate))
         self._settling.record(self._odometry, driving=self._is_driving)
-        self._unexpected.record(self._odometry, set_going=self.motion is Motion.MOVING)
+        if still:
+            self._moved_since = None
+        elif self.motion is Motion.STILL and self._moved_since is None:
+            self._moved_since = self.time.steady
 
     @step
     def joints(self, name: str, angles: Sequence[float]) -> None:
@@ -444,6 +437,17 @@ class Rules:
         return None if old else self._odometry
 
     @property
+    def _moves_unasked(self) -> bool:
+        """Whether fresh odometry reports a motion that the adapter did not start."""
+        return self._moved_since is not None and self._fresh is not None
+
+    def _unasked_until(self) -> float | None:
+        """When such a motion, which may last for ``settle_s``, must be stopped; None: never."""
+        if self._moved_since is None or not self._config.stop_unexpected or self._fresh is None:
+            return None
+        return self._moved_since + self._config.settle_s
+
+    @property
     def _is_driving(self) -> bool:
         return self.motion is Motion.MOVING and not self.stopping
 
@@ -451,14 +455,12 @@ class Rules:
         """Why nothing may drive now; '' if it may."""
         if self.e_stop:
             return E_STOP_PRESSED
-        unstowed = (part.drive_refusal() for part in self.parts.values())
-        return (
-            self.agent.safe_refusal()
-            or contest(self.other_adapters)
-            or next(filter(None, unstowed), '')
-            or self.agent.refusal()
-            or (MOVE_IN_PROGRESS if self.stopping else '')
-        )
+        if self.agent.latch or self.other_adapters:
+            return self.agent.safe_refusal() or contest(self.other_adapters)
+        for part in self.parts.values():
+            if part.posture is not Posture.STOWED and (why := part.drive_refusal()):
+                return why
+        return self.agent.refusal() or ('' if self._stop is None else MOVE_IN_PROGRESS)
 
     def _motion_refusal(self, motion: str) -> str:
         return self._drive_refusal() or self.drive.refusal() or self.obstacles.refusal(motion)
@@ -480,7 +482,7 @@ class Rules:
         if not stows and part is not self.mast and (why := self.agent.refusal()):
             return why
         moves = self.motion is Motion.MOVING and not (stows and self.stopping)
-        if moves or (not stows and self._unexpected.is_moving(self._fresh)):
+        if moves or (not stows and self._moves_unasked):
             return MOVE_IN_PROGRESS
         return part.refusal(command, self.time.simulated)
 
@@ -543,18 +545,18 @@ class Rules:
     def _watch_motion(self) -> None:
         if self._is_driving:
             if part := next((each for each in self.parts.values() if not each.is_stowed), None):
-                self._request_stop(f'{stopped_for(part.name)} {part.state}')
+                self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
             elif self.time.travelled - self._moving_since >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self.agent.stop_reason():
                 self._request_stop(reason)
         elif self.settles:
             return
-        elif self.agent.latch and not self.stopping and self._unexpected.is_moving(self._fresh):
-            self._unexpected.reset()
+        elif self.agent.latch and not self.stopping and self._moves_unasked:
+            self._moved_since = None
             self._request_stop(f'{STOPPED_UNASKED} in SAFE')
-        elif self._unexpected.must_stop(self._fresh):
-            self._unexpected.reset()
+        elif (until := self._unasked_until()) is not None and self.time.steady >= until:
+            self._moved_since = None
             self._request_stop(STOPPED_UNASKED)
 
     def _advance_stop(self) -> tuple[int | None, bool]:

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
 TWIST_PERIOD_S = 0.01  # ten zero Twists for each one that the demo repeats
@@ -51,7 +51,7 @@ class Stop:
     on standing wheels, whose motion no zero Twist ends.
     """
 
-    def __init__(self, config: MotionConfig, timed_out: str, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, timed_out: str, time: SimulatedTime) -> None:
         self._config, self._timed_out, self._time = config, timed_out, time
         self.failure = ''  # the reason for the zero Twists
         self._call_deadline: float | None = None

@@ -28,7 +28,7 @@ from action_msgs.srv import CancelGoal
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.channels import Channel
 from curiosity_rosa_demo.adapter.steps import MotionRefused
-from curiosity_rosa_demo.domain.models import service_unavailable
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
 from rclpy.client import Client
@@ -84,7 +84,7 @@ class TrajectoryAction(Channel):
         self._goal_id = _new_goal_id()
         future = _call(self._goals, _goal_request(self._goal_id, message))
         if future is None:
-            raise MotionRefused(service_unavailable(self.name))
+            raise MotionRefused(RefusalCode.NO_SERVICE.text(name=self.name))
         return future
 
     def forget(self, future: Future) -> None:

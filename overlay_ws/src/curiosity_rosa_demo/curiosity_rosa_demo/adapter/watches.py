@@ -10,7 +10,6 @@
 
 - ``ObstacleStop``: the scan shows an obstacle in the way, or a view that there was is lost.
 - ``OdometrySilence``: odometry falls silent during a motion.
-- ``UnexpectedMotion``: the rover moves, and the adapter has not started that.
 - ``Settling``: the body still moves a little on wheels that stand. That is no reason to stop.
 """
 
@@ -20,10 +19,11 @@ from collections.abc import Mapping
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.adapter.steps import StepTime
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.models import obstacle_ahead, ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.domain.models import ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig, Thresholds
 
 
@@ -48,8 +48,9 @@ class ObstacleStop:
     (``forget``).
     """
 
-    def __init__(self, thresholds: Thresholds, time: StepTime) -> None:
+    def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
         self._stop_m = thresholds.telemetry.obstacle_stop_m
+        self.enabled = self._stop_m > 0.0
         self._clear_m = thresholds.obstacles.clear_m
         self._max_age_s = thresholds.obstacles.scan_max_age_s
         self._time = time
@@ -58,10 +59,6 @@ class ObstacleStop:
         self._view_at: float | None = None  # of the newest view; None: no view to lose
         self._free_m: Mapping[str, float] = {}
         self._blocked: set[str] = set()
-
-    @property
-    def enabled(self) -> bool:
-        return self._stop_m > 0.0
 
     @property
     def view(self) -> ViewState:
@@ -111,7 +108,8 @@ class ObstacleStop:
 
     def refusal(self, motion: str) -> str:
         """Why ``motion`` may not start now; '' if it may."""
-        if motion not in self._blocked and self.view is ViewState.NO_VIEW:
+        waits = self._view_at is not None and motion not in self._blocked
+        if waits and self.view is ViewState.NO_VIEW:
             self._view_at = None  # the rover starts blind, as it always does without a view
         return self.stop_reason(motion)
 
@@ -120,8 +118,9 @@ class ObstacleStop:
         if not self.enabled:
             return ''
         if motion in self._blocked:
-            ways_out = [name for name in DIRECTIONS if name not in self._blocked]
-            return obstacle_ahead(self._free_m[motion], ways_out)
+            ways = ' or '.join(name for name in DIRECTIONS if name not in self._blocked)
+            ways = f'{ways or "no motion"} leads past it'
+            return RefusalCode.OBSTACLE.text(obstacle_m=self._free_m[motion], ways=ways)
         return VIEW_LOST if self.view_lost else ''
 
 
@@ -133,7 +132,7 @@ class OdometrySilence:
     limits are stretched in a slow simulation.
     """
 
-    def __init__(self, config: MotionConfig, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
         self._config, self._time = config, time
         self._began: float | None = None  # the motion; None: the rover stands or is being stopped
         self._warned = False
@@ -161,40 +160,6 @@ class OdometrySilence:
         return '', ''
 
 
-class UnexpectedMotion:
-    """The rover must stop when it has moved for ``settle_s``, unless ``stop_unexpected`` is off.
-    ``odometry``: the newest, None if it is old.
-    """
-
-    def __init__(self, config: MotionConfig, time: StepTime) -> None:
-        self._config, self._time = config, time
-        self._since: float | None = None
-
-    def record(self, odometry: Odometry, *, set_going: bool) -> None:
-        if odometry.still:
-            self._since = None
-        elif not set_going and self._since is None:
-            self._since = odometry.at
-
-    def reset(self) -> None:
-        """Forget the motion: the adapter has started one, or is stopping the rover."""
-        self._since = None
-
-    def is_moving(self, odometry: Odometry | None) -> bool:
-        """Whether fresh odometry reports a motion that the adapter did not start."""
-        return self._since is not None and odometry is not None
-
-    def must_stop(self, odometry: Odometry | None) -> bool:
-        wakeup = self.next_wakeup(odometry)
-        return wakeup is not None and self._time.steady >= wakeup
-
-    def next_wakeup(self, odometry: Odometry | None) -> float | None:
-        """The time at which the rover must be stopped; None: no such motion."""
-        if self._since is None or odometry is None or not self._config.stop_unexpected:
-            return None
-        return self._since + self._config.settle_s
-
-
 class Settling:
     """A suspension rocks after a stop, and a free bogie may fold for seconds. Nobody commands that
     motion and no zero Twist ends it. It settles for at most ``settling_max_s`` and moves by at
@@ -203,7 +168,7 @@ class Settling:
     number: none of them settles.
     """
 
-    def __init__(self, config: MotionConfig, joint_max_age_s: float, time: StepTime) -> None:
+    def __init__(self, config: MotionConfig, joint_max_age_s: float, time: SimulatedTime) -> None:
         self._config, self._joint_max_age_s, self._time = config, joint_max_age_s, time
         self._wheels: tuple[float, float] | None = None  # time, rad/s of the fastest
         self._odometry: Odometry | None = None

@@ -14,7 +14,6 @@ infinity, lone surrogates, data nested more than MAX_DEPTH levels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import Enum
 import json
 import math
@@ -31,13 +30,8 @@ from pydantic import (
     model_validator,
 )
 
-# The first words of reasons; domain/refusal.py has the code of each that decides something.
+# The first words of reasons; the table of domain/refusal.py has those that decide something.
 STOPPED_FOR = 'Stopped: '  # by the adapter, for a broken safety rule
-
-
-def stopped_for(appendage: str) -> str:
-    """The adapter stopped the rover for an appendage that was not stowed."""
-    return f'{STOPPED_FOR}{appendage} is'
 
 
 STOPPED_UNASKED = f'{STOPPED_FOR}the rover moved unasked'
@@ -65,33 +59,11 @@ ODOMETRY_SILENT = 'No odometry'
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
 
 
-def need_to_stow(appendage: str, command: str) -> str:
-    """``command``: the skill that stows it."""
-    return f'{NEED_TO_STOW} {appendage}: {command}'
-
-
 MAX_LOST_LEGS = 2  # of a motion that goes on although the adapter has missed the agent
-
-
-UNAVAILABLE, TIMED_OUT = 'Service unavailable', 'Service timeout'
-
-
-def service_unavailable(name: str) -> str:
-    return f'{UNAVAILABLE}: {name}'
-
-
-def service_timeout(name: str) -> str:
-    return f'{TIMED_OUT}: {name}'
 
 
 def agent_is_safe(reason: str) -> str:
     return f'{AGENT_IS_SAFE} ({reason}); :clear ends it once the cause is gone'
-
-
-def obstacle_ahead(free_m: float, ways_out: Sequence[str]) -> str:
-    """``free_m``: metres until the rover touches it. ``ways_out``: motions that lead past it."""
-    way = f'{" or ".join(ways_out)} leads past it' if ways_out else 'no motion leads past it'
-    return f'{OBSTACLE_AHEAD} at {free_m:.1f} m: {way}'
 
 
 def camera_is_moving(part: str) -> str:

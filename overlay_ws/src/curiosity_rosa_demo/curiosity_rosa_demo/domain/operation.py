@@ -21,16 +21,18 @@ from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.text import clip, visible
 from pydantic import ConfigDict, Field
 
-EXACT = ConfigDict(extra='forbid')  # of the dataclasses that BrainState holds
+
+class _Exact:
+    """Of the dataclasses that BrainState holds: pydantic reads their fields and no others."""
+
+    __pydantic_config__ = ConfigDict(extra='forbid')
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(_Exact):
     """One call of a skill. ``arguments`` match the skill's schema. ``plan_step`` is the ID of the
     plan step that the operation executes.
     """
-
-    __pydantic_config__ = EXACT
 
     skill: str
     arguments: Json
@@ -77,7 +79,7 @@ DECIDE_TOOL = 'decide'  # the tool of the model that changes course instead of a
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ToolCall(_Exact):
     """A call of a tool. Its arguments have an exact JSON form; no schema has checked them yet."""
 
     tool: str
@@ -85,15 +87,13 @@ class ToolCall:
     call_id: str
     kind: Literal['tool_call'] = 'tool_call'
 
-    __pydantic_config__ = EXACT
-
     @property
     def text(self) -> str:
         return call_text(self.tool, self.arguments)
 
 
 @dataclass(frozen=True)
-class CourseChange:
+class CourseChange(_Exact):
     """A call of ``decide``: the decision's type, reason and plan_patch say what changes.
     ``text``: the call, for people.
     """
@@ -102,22 +102,18 @@ class CourseChange:
     text: str
     kind: Literal['course_change'] = 'course_change'
 
-    __pydantic_config__ = EXACT
-
 
 @dataclass(frozen=True)
-class ModelQuestion:
+class ModelQuestion(_Exact):
     """The model asks the operator a yes-or-no question, and reads the answer as a result."""
 
     question: str
     call_id: str
     kind: Literal['model_question'] = 'model_question'
 
-    __pydantic_config__ = EXACT
-
 
 @dataclass(frozen=True)
-class PlanStepCall:
+class PlanStepCall(_Exact):
     """The call of the plan's step. ``question``: to the operator before the call; '' for none."""
 
     step_id: int
@@ -125,33 +121,27 @@ class PlanStepCall:
     question: str = ''
     kind: Literal['plan_step_call'] = 'plan_step_call'
 
-    __pydantic_config__ = EXACT
-
 
 @dataclass(frozen=True)
-class PlanStepQuestion:
+class PlanStepQuestion(_Exact):
     """A step of the plan that only asks the operator."""
 
     step_id: int
     question: str
     kind: Literal['plan_step_question'] = 'plan_step_question'
 
-    __pydantic_config__ = EXACT
-
 
 @dataclass(frozen=True)
-class PlanStepRejected:
+class PlanStepRejected(_Exact):
     """The operator's no to a step of the plan. ``why`` may be empty."""
 
     step_id: int
     why: str
     kind: Literal['plan_step_rejected'] = 'plan_step_rejected'
 
-    __pydantic_config__ = EXACT
-
 
 @dataclass(frozen=True)
-class RefusedCall:
+class RefusedCall(_Exact):
     """A call that makes no operation. ``text``: the call, for people. ``why``: for the model.
     ``code``: of the error map; '' for none.
     """
@@ -162,8 +152,6 @@ class RefusedCall:
     why: str
     code: str = ''
     kind: Literal['refused_call'] = 'refused_call'
-
-    __pydantic_config__ = EXACT
 
 
 PlanStepOp = PlanStepCall | PlanStepQuestion | PlanStepRejected

@@ -8,7 +8,8 @@
 
 """Why an order does not reach the rover, or why a call failed: a code, and a text for people.
 
-Code decides by codes. The services of ROS answer a text alone: ``code_of`` reads it back.
+Code decides by codes. The services of ROS answer a text alone: ``text`` makes it, and
+``read_answer`` reads it back.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_STOW,
     OBSTACLE_AHEAD,
     STOPPED_FOR,
-    TIMED_OUT,
     ToolResult,
-    UNAVAILABLE,
 )
 from curiosity_rosa_demo.domain.text import one_line
 
@@ -72,6 +71,10 @@ class RefusalCode(str, Enum):
     INTERRUPTED = 'INTERRUPTED'  # the agent ended meanwhile
     INTERNAL_ERROR = 'INTERNAL_ERROR'  # nobody foresaw it: it ends the turn
 
+    def text(self, **facts: object) -> str:
+        """What a service of ROS answers for this code. ``facts``: the fields of its text."""
+        return ''.join(_ANSWERS[self]).format(**facts)
+
 
 POSE_UNKNOWN = 'the pose or the goal is unknown'  # why a fence lets nothing pass
 # The first words of a text, where they are not the code itself: the adapter uses these too.
@@ -80,45 +83,43 @@ TEXT_BEGINS = {
     RefusalCode.MOVE_IN_PROGRESS: MOVE_IN_PROGRESS,
     RefusalCode.ROVER_SILENT: '',
 }
-# The first words of what the services of ROS answer.
+# What the services of ROS answer: the first words, by which the code is known, and the rest.
 _ANSWERS = {
-    NEED_TO_CLOSE_MAST: RefusalCode.MAST_NOT_CLOSED,
-    NEED_TO_OPEN_MAST: RefusalCode.MAST_NOT_OPEN,
-    NEED_TO_STOW: RefusalCode.NOT_STOWED,
-    MOVE_IN_PROGRESS: RefusalCode.MOVE_IN_PROGRESS,
-    OBSTACLE_AHEAD: RefusalCode.OBSTACLE,
-    AGENT_IS_SILENT: RefusalCode.AGENT_SILENT,
-    AGENT_IS_GONE: RefusalCode.AGENT_GONE,
-    AGENT_FELL_SILENT: RefusalCode.AGENT_FELL_SILENT,
-    GROUND_UNKNOWN: RefusalCode.GROUND_UNKNOWN,
-    UNAVAILABLE: RefusalCode.NO_SERVICE,
-    TIMED_OUT: RefusalCode.NO_ANSWER,
-    STOPPED_FOR: RefusalCode.STOPPED,
+    RefusalCode.MAST_NOT_CLOSED: (NEED_TO_CLOSE_MAST, ''),
+    RefusalCode.MAST_NOT_OPEN: (NEED_TO_OPEN_MAST, ''),
+    RefusalCode.NOT_STOWED: (NEED_TO_STOW, ' {part}: {stow}'),
+    RefusalCode.MOVE_IN_PROGRESS: (MOVE_IN_PROGRESS, ''),
+    RefusalCode.OBSTACLE: (OBSTACLE_AHEAD, ' at {obstacle_m:.1f} m: {ways}'),
+    RefusalCode.AGENT_SILENT: (AGENT_IS_SILENT, ''),
+    RefusalCode.AGENT_GONE: (AGENT_IS_GONE, ''),
+    RefusalCode.AGENT_FELL_SILENT: (AGENT_FELL_SILENT, ' for {seconds:g} s'),
+    RefusalCode.GROUND_UNKNOWN: (GROUND_UNKNOWN, ''),
+    RefusalCode.NO_SERVICE: ('Service unavailable', ': {name}'),
+    RefusalCode.NO_ANSWER: ('Service timeout', ': {name}'),
+    RefusalCode.STOPPED: (STOPPED_FOR, '{part} is {state}'),
 }
-_FREE_M = re.compile(rf'{OBSTACLE_AHEAD} at ([\d.]+) m')
-_STOW_COMMAND = re.compile(rf'{NEED_TO_STOW} .+: (\w+)')
+# The fields by which code decides: the metres that are free before the obstacle, and the skill
+# that stows what sticks out.
+_FIELDS = {'obstacle_m': r'(?P<obstacle_m>\d+\.\d)', 'stow': r'(?P<stow>\w+)'}
 # A motion that the adapter ended because it missed the agent may go on: a loaded computer can
 # hold a living agent back for longer than its liveliness lease.
 LINK_LOST = frozenset({RefusalCode.AGENT_GONE, RefusalCode.AGENT_FELL_SILENT})
 
 
-def code_of(answer: str) -> str:
-    """The code of what a service of ROS has answered; '' for a text without one. Only
-    tools/rover_client.py asks: all others are given the code.
+def read_answer(text: str) -> tuple[str, Json]:
+    """The code of what a service of ROS has answered, and the facts in it, ``obstacle_m`` as a
+    number and ``stow``; '' for a text without a code. Only tools/rover_client.py asks: all others
+    are given the code.
     """
-    return next((code.value for words, code in _ANSWERS.items() if answer.startswith(words)), '')
-
-
-def facts_of(answer: str) -> Json:
-    """``obstacle_m``: the metres that are free before the obstacle; ``stow``: the skill that
-    stows what sticks out.
-    """
-    facts = Json()
-    if found := _FREE_M.match(answer):
-        facts['obstacle_m'] = float(found[1])
-    if found := _STOW_COMMAND.match(answer):
-        facts['stow'] = found[1]
-    return facts
+    for code, (words, rest) in _ANSWERS.items():
+        if text.startswith(words):
+            field = re.compile(r'\\\{(\w+)[^}]*\}')
+            pattern = field.sub(lambda found: _FIELDS.get(found[1], '.+'), re.escape(rest))
+            found = re.match(pattern, text.removeprefix(words))
+            facts = found.groupdict() if found else {}
+            metres = {key: float(facts[key]) for key in facts if key == 'obstacle_m'}
+            return code.value, Json(facts | metres)
+    return '', Json()
 
 
 @dataclass(frozen=True)

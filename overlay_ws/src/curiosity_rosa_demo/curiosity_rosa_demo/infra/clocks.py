@@ -81,109 +81,120 @@ SAMPLE_PERIOD_S = 0.1
 MIN_WAIT_S = 0.01  # shortest wait between two readings
 
 
-class RealTimeFactor:
-    """Measures the real-time factor from readings of both clocks, in seconds."""
+class SimulatedTime:
+    """The time by three clocks, in seconds, as ``read`` last saw it. Pure, given the clocks.
 
-    def __init__(self, max_age_s: float) -> None:
-        """Simulated time that shows one value for longer than ``max_age_s`` stands."""
-        self._max_age_s = max_age_s
+    ``steady`` is the machine's. ``simulated`` is for waits that depend on the simulator: it
+    advances with the steady clock times the measured real-time factor, which counts as at most 1
+    and at least ``slowest_real_time_factor``. So a wait of S seconds lasts at least S and at most
+    S / slowest steady seconds. Without simulated time, while it stands, and before the factor is
+    measured, it advances with the steady clock. It jumps neither with a first ``/clock`` nor with
+    a restart.
+
+    ``travelled`` is for a motion under way: simulated time determines the distance that a moving
+    rover covers, and can run faster than wall time, jump, stop. So it advances by the larger of
+    the two advances: a jump can end a motion early, but nothing can prolong it.
+    """
+
+    def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
+        """``ros_clock`` None: there is no simulated time."""
+        self._clock, self._ros_clock = steady, ros_clock
+        self._slowest, self._max_age_s = motion.slowest_real_time_factor, motion.clock_max_age_s
         self._samples: deque[tuple[float, float]] = deque()
-        self._last_ros: float | None = None
+        self._last_ros: float | None = None  # simulated seconds that were measured
         self._changed_at = 0.0
-        self.measured: float | None = None  # None: not enough readings, or time stands
+        self.measured: float | None = None  # the factor; None: too few readings, or time stands
+        self._factor = 1.0  # as it counts
+        self.simulated = self.travelled = 0.0
+        self.steady, self.ros_ns = steady(), self._read_ros()
 
-    def record(self, steady: float, ros: float) -> None:
+    def read(self) -> None:
+        """Take the time anew: until the next reading all happens at one time."""
+        before, ros_before = self.steady, self.ros_ns
+        self.steady, self.ros_ns = self._clock(), self._read_ros()
+        advance = ros_advance = self.steady - before
+        if self.ros_ns is not None and ros_before is not None:
+            ros_advance = self.ros_ns * 1e-9 - ros_before * 1e-9
+        self.simulated += advance * self._factor
+        self.travelled += max(ros_advance, advance)
+        if self.ros_ns is not None:
+            self._measure(self.ros_ns * 1e-9)
+        elif self._last_ros is not None:
+            self._last_ros = None
+            self._begin()
+        self._factor = 1.0
+        if self.measured is not None:
+            self._factor = min(1.0, max(self._slowest, self.measured))
+
+    def stretched(self, seconds: float) -> float:
+        """The steady seconds in which ``seconds`` pass at the present factor."""
+        return seconds / self._factor
+
+    def longest_s(self, seconds: float) -> float:
+        """The most steady seconds that a wait of ``seconds`` on this clock can last."""
+        return seconds if self.ros_ns is None else seconds / self._slowest
+
+    def _read_ros(self) -> int | None:
+        """Simulated nanoseconds; None without simulated time."""
+        clock = self._ros_clock
+        is_active = clock is not None and clock.ros_time_is_active
+        return int(clock.now().nanoseconds) if is_active else None
+
+    def _measure(self, ros: float) -> None:
         before, self._last_ros = self._last_ros, ros
         if ros == before:
             # A clock that is silent keeps its factor, until it counts as standing.
-            if steady - self._changed_at > self._max_age_s:
+            if self.steady - self._changed_at > self._max_age_s:
                 self._begin()
             return
-        self._changed_at = steady
+        self._changed_at = self.steady
         if before is not None and ros < before:  # a restarted simulation
             self._begin()
-        self._sample(steady, ros)
-
-    def reset(self) -> None:
-        """There is no simulated time any more."""
-        self._last_ros = None
-        self._begin()
+        samples = self._samples
+        if samples and self.steady - samples[-1][0] < SAMPLE_PERIOD_S:
+            return
+        samples.append((self.steady, ros))
+        while len(samples) > 2 and self.steady - samples[1][0] >= WINDOW_S:
+            samples.popleft()
+        first_steady, first_ros = samples[0]
+        if self.steady - first_steady >= MIN_WINDOW_S:
+            self.measured = (ros - first_ros) / (self.steady - first_steady)
 
     def _begin(self) -> None:
+        """Measure anew."""
         self._samples.clear()
         self.measured = None
 
-    def _sample(self, steady: float, ros: float) -> None:
-        samples = self._samples
-        if samples and steady - samples[-1][0] < SAMPLE_PERIOD_S:
-            return
-        samples.append((steady, ros))
-        while len(samples) > 2 and steady - samples[1][0] >= WINDOW_S:
-            samples.popleft()
-        first_steady, first_ros = samples[0]
-        if steady - first_steady >= MIN_WINDOW_S:
-            self.measured = (ros - first_ros) / (steady - first_steady)
-
 
 class SimulationClock:
-    """Seconds for waits that depend on the simulator. Thread-safe.
-
-    It advances with the steady clock times the measured real-time factor, which counts as at most
-    1 and at least motion.slowest_real_time_factor. So a wait of S seconds lasts at least S and at
-    most S / that steady seconds. Without simulated time, while it stands, and before the factor
-    is measured, it advances with the steady clock. It jumps neither with a first ``/clock`` nor
-    with a restart.
-    """
+    """``SimulatedTime``, read by each call. Thread-safe."""
 
     def __init__(
         self, ros_clock: Any, motion: MotionConfig, steady: Callable[[], float] = time.monotonic
     ) -> None:
         """``ros_clock`` None: there is no simulated time."""
-        self._ros_clock, self._steady = ros_clock, steady
-        self._slowest = motion.slowest_real_time_factor
-        self._factor = RealTimeFactor(motion.clock_max_age_s)
-        self._lock = threading.Lock()
-        self._last, self._now = steady(), 0.0
+        self._time, self._lock = SimulatedTime(steady, ros_clock, motion), threading.Lock()
+
+    def _read(self) -> SimulatedTime:
+        with self._lock:
+            self._time.read()
+            return self._time
 
     def __call__(self) -> float:
-        if self._ros_clock is None:
-            return self._steady()
-        with self._lock:
-            self._read()
-            return self._now
+        return self._read().simulated
 
     @property
     def measured(self) -> float | None:
         """The measured real-time factor; None without simulated time that advances."""
-        if self._ros_clock is None:
-            return None
-        self()
-        return self._factor.measured
+        return self._read().measured
 
     def stretched(self, seconds: float) -> float:
-        """The steady seconds in which ``seconds`` pass at the present factor."""
-        return seconds / bounded_factor(self.measured, self._slowest)
+        """As of SimulatedTime."""
+        return self._read().stretched(seconds)
 
     def longest_s(self, seconds: float) -> float:
-        """The most steady seconds that a wait of ``seconds`` on this clock can last."""
-        return seconds / self._slowest if self._is_simulated() else seconds
-
-    def _is_simulated(self) -> bool:
-        return self._ros_clock is not None and bool(self._ros_clock.ros_time_is_active)
-
-    def _read(self) -> None:
-        steady = self._steady()
-        advance, self._last = steady - self._last, steady
-        self._now += advance * bounded_factor(self._factor.measured, self._slowest)
-        if self._is_simulated():
-            self._factor.record(steady, float(self._ros_clock.now().nanoseconds) * 1e-9)
-        else:
-            self._factor.reset()
-
-
-def bounded_factor(measured: float | None, slowest: float) -> float:
-    """The factor to count with: ``measured``, from ``slowest`` to 1; 1 if nothing is measured."""
-    return 1.0 if measured is None else min(1.0, max(slowest, measured))
+        """As of SimulatedTime."""
+        return self._read().longest_s(seconds)
 
 
 # --- Whether the rover has simulated time, asked before any node of ours starts -----------------

@@ -22,8 +22,6 @@ from typing import Any, Generic, TypeVar
 from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     Json,
-    service_timeout,
-    service_unavailable,
     TraceEvent,
     TraceKind,
 )
@@ -315,7 +313,7 @@ def call(
     name = client.srv_name
     find_s = timeout_s if discovery_s is None else discovery_s
     if not client.service_is_ready() and not client.wait_for_service(timeout_sec=find_s):
-        raise ServiceFailed(service_unavailable(name), RefusalCode.NO_SERVICE.value)
+        raise ServiceFailed(RefusalCode.NO_SERVICE.text(name=name), RefusalCode.NO_SERVICE.value)
     done = done or threading.Event()
     until_s = clock() + timeout_s
     send_at_s = -math.inf  # steady
@@ -337,4 +335,4 @@ def call(
     for future in futures:
         if future.done() and not future.cancelled():
             return future.result()
-    raise ServiceFailed(service_timeout(name), RefusalCode.NO_ANSWER.value)
+    raise ServiceFailed(RefusalCode.NO_ANSWER.text(name=name), RefusalCode.NO_ANSWER.value)

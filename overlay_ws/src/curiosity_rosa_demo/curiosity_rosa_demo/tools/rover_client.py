@@ -26,7 +26,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.domain.refusal import code_of, facts_of
+from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
@@ -222,7 +222,7 @@ def answered_failure(text: str, name: str) -> ServiceFailed:
     tells: the one place that reads a code back from a text.
     """
     reason = text.strip() or f'{name} failed without a reason'
-    return ServiceFailed(reason, code_of(reason), facts_of(reason))
+    return ServiceFailed(reason, *read_answer(reason))
 
 
 def _timeouts(config: Config) -> dict[str, float]:

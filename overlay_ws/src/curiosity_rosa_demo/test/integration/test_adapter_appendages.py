@@ -23,9 +23,8 @@ from curiosity_rosa_demo.adapter.rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
-    need_to_stow,
-    service_unavailable,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from harness import Sandbox, wait_until
@@ -39,7 +38,7 @@ import yaml
 pytestmark = pytest.mark.ros
 POSES = {'open': (0.0, -0.5, 3.0, 1.0, 0.0), 'closed': (-1.57, -0.4, -1.1, -1.57, -1.57)}
 NAMES = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
-NEED_TO_STOW_ARM = need_to_stow('arm', 'arm_close')
+NEED_TO_STOW_ARM = RefusalCode.NOT_STOWED.text(part='arm', stow='arm_close')
 ARM = load_config(robot='canadarm2').robot.appendages['arm']
 EXTENDED = ARM.commands['arm_extend'].target_rad
 LATE = '/no_such/action'
@@ -202,7 +201,7 @@ def test_a_goal_that_fails_or_is_not_taken_is_refused_with_the_reason(sandbox: S
     world.fault(fault_stuck=False)
 
     for action, joints, told in (
-        (LATE, 7, service_unavailable(LATE)),
+        (LATE, 7, RefusalCode.NO_SERVICE.text(name=LATE)),
         (ACTION, 6, f'{ACTION}: the controller rejected the goal'),
     ):
         world.adapter.end()

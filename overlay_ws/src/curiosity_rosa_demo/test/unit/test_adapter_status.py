@@ -22,19 +22,12 @@ from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
 from curiosity_rosa_demo.adapter.agent_link import decode_presence, Presence
+from curiosity_rosa_demo.adapter.calls import Call, CallLog, CLAIM_WAIT_S
 from curiosity_rosa_demo.adapter.commands import PartCommands, StandstillCommand, trajectory
 from curiosity_rosa_demo.adapter.graph import rival_publishers
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.report import (
-    Call,
-    CallLog,
-    CLAIM_WAIT_S,
-    MIN_PERIOD_S,
-    PERIOD_S,
-    status_of,
-    StatusSchedule,
-)
 from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.report import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.steps import (
     decode_batch,
@@ -118,9 +111,8 @@ class CallWorld:
             self.foreign += self.log.take_foreign(self.now)
 
     def arrives(self, service: str, *others: str, agent: bool = True) -> Call:
-        call = self.log.begin(service, self.now)
-        self.log.name(service, has_agent=agent, others=others, until=self.now)
-        call.answer = ''
+        call = Call(service, self.now, agent, set(others), '')
+        self.log.begin(call)
         return call
 
 

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.skills.navigation import navigate
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import stopped_for, ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -421,7 +421,8 @@ def test_what_the_loop_does_about_a_code(code: str, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -> None:
-    reason = f'{SAFETY_VIOLATION}: {stopped_for("mast")} open'
+    stopped = RefusalCode.STOPPED.text(part='mast', state='open')
+    reason = f'{SAFETY_VIOLATION}: {stopped}'
 
     def breaks(call: SkillCall) -> ToolResult:
         return ToolResult.failure(reason, SAFETY_VIOLATION)

@@ -22,11 +22,6 @@ from curiosity_rosa_demo.domain.models import (
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
-    need_to_stow,
-    obstacle_ahead,
-    service_timeout,
-    service_unavailable,
-    stopped_for,
     STOPPED_UNASKED,
     ToolResult,
 )
@@ -47,22 +42,24 @@ from hypothesis import strategies as st
 ANSWERS = {
     NEED_TO_CLOSE_MAST: RefusalCode.MAST_NOT_CLOSED,
     NEED_TO_OPEN_MAST: RefusalCode.MAST_NOT_OPEN,
-    need_to_stow('arm', 'arm_close'): RefusalCode.NOT_STOWED,
+    RefusalCode.NOT_STOWED.text(part='arm', stow='arm_close'): RefusalCode.NOT_STOWED,
     MOVE_IN_PROGRESS: RefusalCode.MOVE_IN_PROGRESS,
-    obstacle_ahead(1.5, ['turn_left']): RefusalCode.OBSTACLE,
+    RefusalCode.OBSTACLE.text(
+        obstacle_m=1.5, ways='turn_left leads past it'
+    ): RefusalCode.OBSTACLE,
     AGENT_IS_SILENT: RefusalCode.AGENT_SILENT,
     AGENT_IS_GONE: RefusalCode.AGENT_GONE,
     f'{AGENT_FELL_SILENT} for 1 s': RefusalCode.AGENT_FELL_SILENT,
     f'{GROUND_UNKNOWN}: it is dark': RefusalCode.GROUND_UNKNOWN,
-    service_unavailable('/move_forward'): RefusalCode.NO_SERVICE,
-    service_timeout('/move_forward'): RefusalCode.NO_ANSWER,
-    f'{stopped_for("arm")} moving': RefusalCode.STOPPED,
+    RefusalCode.NO_SERVICE.text(name='/move_forward'): RefusalCode.NO_SERVICE,
+    RefusalCode.NO_ANSWER.text(name='/move_forward'): RefusalCode.NO_ANSWER,
+    RefusalCode.STOPPED.text(part='arm', state='moving'): RefusalCode.STOPPED,
     STOPPED_UNASKED: RefusalCode.STOPPED,
 }
 ENDS = ('', '; the rover was stopped', ': the rover was stopped')
 FACTS = {
-    need_to_stow('arm', 'arm_close'): {'stow': 'arm_close'},
-    obstacle_ahead(1.5, ['turn_left']): {'obstacle_m': 1.5},
+    RefusalCode.NOT_STOWED.text(part='arm', stow='arm_close'): {'stow': 'arm_close'},
+    RefusalCode.OBSTACLE.text(obstacle_m=1.5, ways='turn_left leads past it'): {'obstacle_m': 1.5},
 }
 
 

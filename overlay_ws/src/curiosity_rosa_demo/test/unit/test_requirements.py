@@ -24,6 +24,7 @@ from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.react.guardrails.gate import APPROVAL_RULE
 from curiosity_rosa_demo.agent.react.guardrails.rules import RULES
 from curiosity_rosa_demo.domain import models
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.inputs import run
@@ -46,8 +47,8 @@ from nav_msgs.msg import Odometry
 import pytest
 from rclpy.serialization import serialize_message
 
-# By file and test: the rules that it proves. Those of the adapter are the first words of a text, a
-# constant of domain.models; LEASH and NO_CLOCK come from other modules.
+# By file and test: the rules that it proves. Those of the adapter are codes of a refusal, and
+# first words that are constants of domain.models; LEASH and NO_CLOCK come from other modules.
 PROPERTIES = """
 unit/test_guardrails.py
     test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one: safety charging
@@ -62,8 +63,8 @@ unit/test_gate.py
     test_a_call_without_a_yes_passes_only_where_none_is_needed: approval
 unit/test_motion_guard.py
     the_rover_never_moves_with_the_mast_up: NEED_TO_CLOSE_MAST MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
-    the_rover_never_moves_with_a_part_that_is_not_stowed: NEED_TO_STOW
-    motion_without_a_closed_mast_is_being_stopped: STOPPED_FOR
+    the_rover_never_moves_with_a_part_that_is_not_stowed: NOT_STOWED
+    motion_without_a_closed_mast_is_being_stopped: STOPPED
     no_motion_outlives_the_e_stop: E_STOP_PRESSED
     no_motion_outlives_safe: AGENT_IS_SAFE
     no_motion_outlives_the_agents_silence: AGENT_IS_SILENT AGENT_IS_GONE AGENT_FELL_SILENT
@@ -71,7 +72,7 @@ unit/test_motion_guard.py
 unit/test_adapter_rules.py
     test_nothing_but_a_beat_of_a_single_agent_lifts_the_latch: TWO_AGENTS
     test_it_names_exactly_the_living_others_of_its_own_rover: OTHER_ADAPTER
-    test_a_motion_is_blocked_below_the_stop_distance_until_the_clear_distance: OBSTACLE_AHEAD
+    test_a_motion_is_blocked_below_the_stop_distance_until_the_clear_distance: OBSTACLE
     test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back: VIEW_LOST
     test_it_must_stop_when_it_has_moved_for_the_time_to_settle: STOPPED_UNASKED
     test_each_silence_is_warned_of_once_and_stopped_in_time: ODOMETRY_SILENT
@@ -91,7 +92,7 @@ unit/test_guardrails.py
     test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused: resource_conflict
 integration/test_adapter_node.py
     test_no_motion_while_the_mast_is_on_its_way_or_up: NEED_TO_CLOSE_MAST
-    test_a_mast_that_opens_by_itself_stops_the_rover: STOPPED_FOR
+    test_a_mast_that_opens_by_itself_stops_the_rover: STOPPED
     test_the_mast_stays_closed_while_the_rover_moves: MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
     test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise: STOPPED_UNASKED
     test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped: ODOMETRY_SILENT
@@ -101,12 +102,12 @@ integration/test_adapter_node.py
     test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent: TWO_AGENTS
     test_a_stop_that_a_foreign_driver_undoes_is_not_done: STOP_NOT_CONFIRMED
 integration/test_adapter_appendages.py
-    test_the_rover_drives_only_with_its_arm_stowed: NEED_TO_STOW
+    test_the_rover_drives_only_with_its_arm_stowed: NOT_STOWED
 standalone/test/test_doors_e2e.py
     test_a_stop_that_somebody_undoes_is_not_done_and_latches_safe: AGENT_IS_SAFE
 integration/test_adapter_drive.py
     test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves: OTHER_ADAPTER
-    test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it: OBSTACLE_AHEAD
+    test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it: OBSTACLE
     test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again: VIEW_LOST
     test_wheels_that_turn_in_vain_are_stopped: STUCK
     test_slip_of_30_percent_is_noticed_and_stopped: SLIPPING
@@ -116,15 +117,20 @@ integration/test_adapter_drive.py
 
 
 def words_of_the_adapter() -> set[str]:
-    """The constants that its modules import, themselves or as the function of the same name."""
+    """The constants, or functions of their names, and the codes that its modules name, but for
+    those of a call that fails.
+    """
+    files = (PACKAGE / 'adapter').glob('*.py')
+    nodes = [node for each in files for node in ast.walk(ast.parse(each.read_text('utf-8')))]
     imported = {
         name.name.upper()
-        for file in (PACKAGE / 'adapter').glob('*.py')
-        for node in ast.walk(ast.parse(file.read_text(encoding='utf-8')))
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == models.__name__
         for name in node.names
     }
-    return {name for name in imported if isinstance(getattr(models, name, None), str)}
+    named = {ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)}
+    codes = {code.name for code in RefusalCode if str(code) in named} - {'NO_SERVICE', 'NO_ANSWER'}
+    return codes | {name for name in imported if isinstance(getattr(models, name, None), str)}
 
 
 @cache

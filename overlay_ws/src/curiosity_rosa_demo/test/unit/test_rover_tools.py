@@ -24,7 +24,6 @@ from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     NEED_TO_CLOSE_MAST,
     RoverPose,
-    service_timeout,
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -99,7 +98,7 @@ def test_a_refused_motion_is_not_stopped_and_one_without_an_answer_is() -> None:
         assert result == failed(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
         assert rover.calls == ['move_forward']
     rover = SimulatedRover()
-    timeout = service_timeout('/adapter/move_forward')
+    timeout = RefusalCode.NO_ANSWER.text(name='/adapter/move_forward')
 
     def begins_late() -> Exception:
         rover.motion = 'move_forward'

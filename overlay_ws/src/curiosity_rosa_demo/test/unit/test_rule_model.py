@@ -46,9 +46,9 @@ from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
     INTERRUPTED_TEXT,
     NEED_TO_CLOSE_MAST,
-    need_to_stow,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import printable
@@ -283,7 +283,7 @@ WORDS = (
     *(('drill a hole', 'drill'), ('打个洞', 'drill')),
     *(('open the arm', 'arm_open'), ('stow the arm', 'arm_close')),
 )
-NOT_STOWED = failed(need_to_stow('arm', 'arm_close'))
+NOT_STOWED = failed(RefusalCode.NOT_STOWED.text(part='arm', stow='arm_close'))
 
 
 def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> ToolStep:
