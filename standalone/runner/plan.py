@@ -76,7 +76,11 @@ def _rovers(text: str) -> dict[str, str]:
     return rovers
 
 
-BY_DEFAULT = {bool: {'action': 'store_true'}, tuple: {'action': 'append'}, float: {'type': float}}
+BY_DEFAULT: dict[type, dict[str, Any]] = {
+    bool: {'action': 'store_true'},
+    tuple: {'action': 'append'},
+    float: {'type': float},
+}
 
 
 def _option(default: Any, text: str, flag: str = '', **settings: Any) -> Any:

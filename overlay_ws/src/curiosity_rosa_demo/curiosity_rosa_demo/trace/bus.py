@@ -95,7 +95,10 @@ class EventBus:
             self._delivering = True
             try:
                 while self._undelivered:
-                    self._deliver(self._undelivered.popleft())
+                    present = self._undelivered.popleft()
+                    for listener in tuple(self._listeners.values()):
+                        if listener.wants(present):
+                            self._call(listener, present.event)
             finally:
                 self._delivering = False
 
@@ -162,14 +165,11 @@ class EventBus:
             self._listeners[key] = listener
         return remove
 
-    def _deliver(self, published: Published[Any]) -> None:
-        for listener in tuple(self._listeners.values()):
-            if not listener.wants(published):
-                continue
-            try:
-                listener.call(published.event)
-            except Exception as error:  # SystemExit and KeyboardInterrupt still end the process
-                self.report(listener.name, error)
+    def _call(self, listener: _Listener, event: object) -> None:
+        try:
+            listener.call(event)
+        except Exception as error:  # SystemExit and KeyboardInterrupt still end the process
+            self.report(listener.name, error)
 
 
 class Subscription(Generic[T]):

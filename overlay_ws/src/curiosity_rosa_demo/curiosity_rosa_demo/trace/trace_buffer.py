@@ -62,12 +62,11 @@ class TraceBuffer:
         """The stored event; None for a trace event that is here already: late histories repeat
         events, and our own come back from the topic.
         """
-        size = memory_size(event)
         if isinstance(event, TraceEvent):
             if event.event_id in self._trace_ids:
                 return None
             self._trace_ids.add(event.event_id)
-            size = event_memory(event)
+        size = event_memory(event) if isinstance(event, TraceEvent) else memory_size(event)
         self.last_number += 1
         published = Published(self.last_number, event, own, size)
         self._ring.append(published)
