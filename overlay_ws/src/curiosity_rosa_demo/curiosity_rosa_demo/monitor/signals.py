@@ -96,12 +96,14 @@ class SignalState:
         else:
             self._values.pop('moves_since', None)
             self._values['way_m'] = 0.0
-        self._values['moving'] = (drives or turns) and not self._settles(now, speed, turn_rate)
-        self._values['straight'] = drives and speed > 0.0 and not turns
         drive = self.thresholds.drive
         least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
-        self._values['slipping'] = abs(speed) < least_mps
-        self._values['tilted'] = 0.0 < drive.tilt_limit_rad < tilt_rad
+        self._values.update(
+            moving=(drives or turns) and not self._settles(now, speed, turn_rate),
+            straight=drives and speed > 0.0 and not turns,
+            slipping=abs(speed) < least_mps,
+            tilted=0.0 < drive.tilt_limit_rad < tilt_rad,
+        )
         fence = self.fence
         if place is not None and fence.enabled:
             x, y = place

@@ -84,7 +84,6 @@ class SimulatorApp:
         )
         self._processed = 0
         self._gave_up_at_s = -math.inf  # when the last capture without a frame ended
-        self._last_error_type: type[Exception] | None = None
         self._captures = 0  # successful ones
         self._failure = ''  # reason of the last frame or capture; empty: it succeeded
         losses = LossCounter()
@@ -173,8 +172,8 @@ class SimulatorApp:
         )
 
     def _republish(self, frame: Frame) -> None:
-        """Republish each frame while the output has a subscriber. Of consecutive failures of one
-        type, only the first is logged.
+        """Republish each frame while the output has a subscriber. Of consecutive failures only the
+        first is logged.
         """
         if not self._output.get_subscription_count():
             return
@@ -184,15 +183,13 @@ class SimulatorApp:
                     return
                 self._process(frame)
         except CAPTURE_FAILURES as error:
-            self._failure = str(error)
-            if type(error) is not self._last_error_type:
-                self._last_error_type = type(error)
+            if not self._failure:
                 self.node.get_logger().warning(f'not republishing: {error}')
+            self._failure = str(error)
         else:
-            self._failure = ''
-            if self._last_error_type is not None:
-                self._last_error_type = None
+            if self._failure:
                 self.node.get_logger().info('republishing again')
+            self._failure = ''
 
     def _capture(
         self, _: CaptureAndScore.Request, response: CaptureAndScore.Response
