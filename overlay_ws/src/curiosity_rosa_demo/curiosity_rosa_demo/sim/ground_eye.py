@@ -43,15 +43,9 @@ class GroundEye:
 
     def __init__(self, config: Config, transforms: TransformSource) -> None:
         self._config, self._transforms = config, transforms
-        self._info: CameraInfo | None = None
-        self._odometry: Odometry | None = None
+        self.info: CameraInfo | None = None  # the newest messages
+        self.odometry: Odometry | None = None
         self._taken: tuple[Frame, Scene] | None = None
-
-    def receive_info(self, message: CameraInfo) -> None:
-        self._info = message
-
-    def receive_odometry(self, message: Odometry) -> None:
-        self._odometry = message
 
     def remember(self, frame: Frame) -> None:
         """Keep the frame of a successful capture, with the poses of now: nothing has moved since
@@ -74,7 +68,7 @@ class GroundEye:
                 f'No roll and pitch in {tf.world_frame} -> {tf.base_frame} or on '
                 f'{topics.rover.odometry}, taken for {standing:g} rad nose up'
             )
-        lens = _lens_of(self._info)
+        lens = _lens_of(self.info)
         if lens is None:
             lens = Lens.of_field_of_view(ground.field_of_view_rad)
             notes.append(f'No camera info on {topics.images.input_camera_info}')
@@ -101,7 +95,7 @@ class GroundEye:
         """Roll and pitch of the base, by TF or else by odometry. None: both are planar, or there
         are none at the time of the frame.
         """
-        tf, odometry = self._config.topics.tf, self._odometry
+        tf, odometry = self._config.topics.tf, self.odometry
         found = self._transform(tf.world_frame, tf.base_frame, at_ns)
         turns = [] if found is None else [found.rotation]
         if odometry is not None:

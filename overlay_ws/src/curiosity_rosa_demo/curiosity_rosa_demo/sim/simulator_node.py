@@ -18,6 +18,7 @@ from __future__ import annotations
 import array
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 import math
 import sys
 import threading
@@ -114,16 +115,16 @@ class SimulatorApp:
             on_link=lambda link: self._stillness.record_link(link, time.monotonic()),
         )
         self._eye = GroundEye(config, self._transforms)
-        rover = config.topics.rover
+        images, rover = config.topics.images, config.topics.rover
         heard: list[tuple[Any, str, Callable[[Any], None]]] = [
-            (CameraInfo, config.topics.images.input_camera_info, self._eye.receive_info),
-            (Odometry, rover.odometry, self._eye.receive_odometry),
+            (CameraInfo, images.input_camera_info, partial(setattr, self._eye, 'info')),
+            (Odometry, rover.odometry, partial(setattr, self._eye, 'odometry')),
         ]
         if self._mast_joints:
             heard.append((JointState, rover.joint_states, self._on_joints))
         for type_, topic, callback in heard:
             self.node.create_subscription(type_, topic, callback, NEWEST_ONLY)
-        self._camera = Camera(self.node, config.topics.images, self._republish)
+        self._camera = Camera(self.node, images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
 
