@@ -105,8 +105,8 @@ class Visualizer:
         )
 
     def _update_pose(self) -> None:
-        self._pose = None  # the rover's markers are deleted
         seen: tuple[float, ...] = ()
+        self._pose = None  # the rover's markers are deleted
         with suppress(TransformUnavailable):
             pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
             self._pose = pose
