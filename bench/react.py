@@ -44,7 +44,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.tracing import make_task_tracer, TaskTracer
 from curiosity_rosa_demo.tools.tool_impl import make_tools
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
 import rosa

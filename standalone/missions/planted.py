@@ -138,7 +138,7 @@ def _lock_is_kept(_: Any) -> None:
 
 def _acts_are_not_traced(_: Any) -> None:
     from curiosity_rosa_demo.domain.models import TraceKind
-    from curiosity_rosa_demo.trace.bus import EventBus
+    from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
     sound = EventBus.publish
 

@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import errno
 from functools import partial
 import os
@@ -37,21 +37,6 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(sys.prefix).parent  # the workspaces are built beside the Python environment
 
 
-@dataclass(frozen=True)
-class Demo:
-    """The processes of one rover. ``folder`` takes the logs."""
-
-    name: str
-    folder: Path
-    nodes: list[PlannedProcess]
-    agent: Agent
-
-    async def run(self) -> int:
-        """Run until the agent ends. Returns its exit status. Raises OSError."""
-        async with kept_running(self.nodes, self.folder, self.agent.notify):
-            return await self.agent.run()
-
-
 def main() -> int:
     options = parse(sys.argv[1:])
     signal.signal(signal.SIGTSTP, lambda *_: None)  # Ctrl-Z halts the agent, not who supervises
@@ -69,19 +54,26 @@ def main() -> int:
 
 
 async def _run(options: Options, config: Config) -> int:
-    rovers = Rovers(options.rovers)
-    if options.rovers:
-        demos = _of_each(options, config, rovers)
-    else:
-        demos = [_demo(options, config, log_folder(), {})]
+    rovers, first = Rovers(options.rovers), config.agent.http.port
+    if first + len(options.rovers) - 1 > 65535:
+        last = first + len(options.rovers) - 1
+        raise ConfigError(f'agent.yaml: http.port = {first}: the last page would be at {last}')
+    agents: dict[str, Agent] = {}
+    runs: dict[str, Callable[[], Coroutine[Any, Any, int]]] = {}
+    for each in of_each(options, first) if options.rovers else [options]:
+        own = load_config(each.config_dir, robot=each.robot) if each.rover else config
+        streams = rovers.rovers[each.rover].streams if each.rover else {}
+        nodes, agents[each.rover] = _processes(_with_time(each), own, streams)
+        folder = log_folder() / each.rover
+        runs[each.rover] = partial(_demo, nodes, folder, agents[each.rover])
 
     def end() -> None:
-        for demo in demos:
-            demo.agent.ending.set()
+        for front in agents.values():
+            front.ending.set()
 
     def notify(text: str) -> None:
-        for demo in demos:
-            demo.agent.notify(text)
+        for front in agents.values():
+            front.notify(text)
 
     on_end_signals(end)
     async with contextlib.AsyncExitStack() as stack:
@@ -90,39 +82,26 @@ async def _run(options: Options, config: Config) -> int:
             folder = log_folder() / 'discovery-server'
             await stack.enter_async_context(kept_running([server], folder, notify))
         if not options.rovers:
-            return await demos[0].run()
-        runs = {demo.name: demo.run() for demo in demos}
-        return await rovers.run(runs, end, commands=bool(options.commands))
+            return await runs['']()
+        started = {name: run() for name, run in runs.items()}
+        return await rovers.run(started, end, commands=bool(options.commands))
 
 
-def _of_each(options: Options, config: Config, rovers: Rovers) -> list[Demo]:
-    first = config.agent.http.port
-    last = first + len(options.rovers) - 1
-    if last > 65535:
-        raise ConfigError(f'agent.yaml: http.port = {first}: the last page would be at {last}')
-    return [
-        _demo(
-            each,
-            load_config(each.config_dir, robot=each.robot),
-            log_folder() / each.rover,
-            rovers.rovers[each.rover].streams,
-        )
-        for each in of_each(options, first)
-    ]
+def _processes(
+    options: Options, config: Config, streams: Mapping[str, Any]
+) -> tuple[list[PlannedProcess], Agent]:
+    """Those of one rover: before any starts, the options are checked. Raises ConfigError and
+    FileNotFoundError.
+    """
+    specs, commands = config.node_specs, bool(options.commands)
+    nodes = background(options, specs, BUILT, mobile_base=config.robot.mobile_base)
+    return nodes, Agent(partial(agent, options, specs, BUILT), commands=commands, streams=streams)
 
 
-def _demo(options: Options, config: Config, folder: Path, streams: Mapping[str, Any]) -> Demo:
-    """Check the options before any process starts. Raises ConfigError and FileNotFoundError."""
-    options = _with_time(options)
-    specs = config.node_specs
-    return Demo(
-        options.rover,
-        folder,
-        background(options, specs, BUILT, mobile_base=config.robot.mobile_base),
-        Agent(
-            partial(agent, options, specs, BUILT), commands=bool(options.commands), streams=streams
-        ),
-    )
+async def _demo(nodes: list[PlannedProcess], folder: Path, front: Agent) -> int:
+    """Run a rover's processes until its agent ends. Returns its exit status. Raises OSError."""
+    async with kept_running(nodes, folder, front.notify):
+        return await front.run()
 
 
 def _with_time(options: Options) -> Options:

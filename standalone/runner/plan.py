@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 import importlib.util
 import os
 from pathlib import Path
 import re
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from curiosity_physics import demos
 from curiosity_physics import settings as physics
@@ -44,26 +44,110 @@ NAME = re.compile(r'[A-Za-z_][A-Za-z0-9_]{0,30}')
 MOST_ROVERS = 6  # with five processes each; fastdds.xml allows 32 participants per domain
 
 
+def _path(text: str) -> str:
+    return os.path.abspath(text) if text else ''
+
+
+def _truth(text: str) -> bool:
+    if text not in ('true', 'false'):
+        raise argparse.ArgumentTypeError(f'{text}: must be true or false')
+    return text == 'true'
+
+
+def _rovers(text: str) -> dict[str, str]:
+    """Profiles by name, from a number or a list; empty: none. Raises ArgumentTypeError."""
+    if re.fullmatch(r'[0-9]{1,9}', text):
+        words = [f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1)]
+    else:
+        words = text.split(',')
+    rovers: dict[str, str] = {}
+    problem = '' if 1 <= len(words) <= MOST_ROVERS else f'must be from 1 to {MOST_ROVERS}'
+    for name, equals, robot in (word.partition('=') for word in words):
+        if not NAME.fullmatch(name):
+            rule = 'must be a number, or names of letters, digits and _, not a digit first'
+            problem = problem or f'{name!r}: {rule}'
+        elif name in rovers:
+            problem = problem or 'each needs a name of its own'
+        elif equals and not NAME.fullmatch(robot):
+            problem = problem or f'{name}={robot}: must be NAME=PROFILE'
+        rovers[name] = robot
+    if problem:
+        raise argparse.ArgumentTypeError(f'{text}: {problem}')
+    return rovers
+
+
+BY_DEFAULT: dict[type, dict[str, Any]] = {
+    bool: {'action': 'store_true'},
+    tuple: {'action': 'append'},
+    float: {'type': float},
+}
+
+
+def _option(default: Any, text: str, flag: str = '', **settings: Any) -> Any:
+    """A field of Options that has an option, of its name unless ``flag`` gives another;
+    ``settings``: of argparse, beside those by the type of the default.
+    """
+    settings = {**BY_DEFAULT.get(type(default), {}), **settings, 'flag': flag, 'help': text}
+    return field(default_factory=lambda: default, metadata=settings)
+
+
+def _folder(text: str, metavar: str = 'DIR') -> Any:
+    return _option('', text, metavar=metavar, type=_path)
+
+
 @dataclass(frozen=True)
 class Options:
-    """The options of run_demo.sh."""
+    """The options of run_demo.sh; the last three are made of them for each rover."""
 
-    commands: tuple[str, ...] = ()
-    speed: float = 1.0
-    artifacts: str = ''
-    record: str = ''
-    body: str = STAND_IN  # STAND_IN or MUJOCO; empty: a rover is already running
-    demos: str = ''  # the clone of space-ros/demos for MUJOCO; empty: a rover of our own
-    config_dir: str = ''
-    robot: str = ''  # the profile; empty: as configured
-    body_parameters: tuple[str, ...] = ()  # NAME=VALUE
-    rovers: Mapping[str, str] = field(default_factory=dict)  # profiles by namespace; empty: robot
-    discovery_server: bool = False
+    commands: Sequence[str] = _option(
+        (),
+        'run this console command and exit; the last line of output is one JSON object',
+        flag='-c',
+        metavar='COMMAND',
+    )
+    speed: float = _option(1.0, 'speed of simulated time, 0.1 to 60')
+    artifacts: str = _folder('folder of capture.jpg, analysis.*, trace.jsonl')
+    record: str = _folder('record the run into this folder')
+    monitor: bool = _option(False, 'start the independent monitor of the requirements')
+    config_dir: str = _folder('folder of your YAML files')
+    robot: str = _option(
+        '', "the robot's profile, robots/NAME.yaml: curiosity has an arm to stow", metavar='NAME'
+    )
+    no_stand_in: bool = _option(False, 'a rover is already running (the Gazebo demo)')
+    outside_sim_time: bool | None = _option(  # None: not known yet
+        None,
+        'with --no-stand-in: take the time from /clock; default: if /clock is published',
+        flag='--sim-time',
+        metavar='{true,false}',
+        type=_truth,
+    )
+    stand_in: Sequence[str] = _option(
+        (),
+        f'a parameter of the stand-in rover: {", ".join(BODIES[STAND_IN])}',
+        metavar='NAME=VALUE',
+    )
+    body: str = _option(  # empty: a rover is already running
+        STAND_IN,
+        'the rover: stand-in, or mujoco (real physics; first scripts/setup.sh --physics)',
+        choices=tuple(BODIES),
+    )
+    demos: str = _folder(
+        'with --body mujoco: the rover and the nodes of this clone of space-ros/demos', 'PATH'
+    )
+    physics: Sequence[str] = _option(
+        (), f'a parameter of --body mujoco: {", ".join(BODIES[MUJOCO])}', metavar='NAME=VALUE'
+    )
+    rovers: Mapping[str, str] = _option(  # profiles by namespace
+        {},
+        f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names, each with its '
+        'profile if it has its own: mars,arm=canadarm2',
+        metavar='N',
+        type=_rovers,
+    )
+    discovery_server: bool = _option(False, 'discover nodes through a Fast DDS discovery server')
     rover: str = ''  # the rover of these options, one of rovers
-    monitor: bool = False  # start the independent monitor
     http_port: int = 0  # of the rover's agent; 0: as configured
     http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
-    outside_sim_time: bool | None = None  # of a rover that already runs; None: not known yet
 
     @property
     def sim_time(self) -> bool:
@@ -76,6 +160,11 @@ class Options:
         """The topic of the simulated time."""
         return f'/{self.rover}/clock' if self.rover else '/clock'
 
+    @property
+    def body_parameters(self) -> list[str]:
+        """NAME=VALUE."""
+        return [*self.stand_in, *self.physics]
+
 
 class OneLineParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -84,136 +173,54 @@ class OneLineParser(argparse.ArgumentParser):
 
 def parse(arguments: list[str]) -> Options:
     """Parse the options. Invalid ones end the process with status 2 and one line."""
-    parser = _parser()
-    parsed = parser.parse_args(arguments)
-    body = '' if parsed.no_stand_in else parsed.body
-    if not 0.1 <= parsed.speed <= FASTEST.get(body, FASTEST[STAND_IN]):
-        parser.error(f'--speed {parsed.speed:g}: must be from 0.1 to {FASTEST[parsed.body]:g}')
-    if parsed.no_stand_in and (parsed.speed != 1.0 or parsed.stand_in):
-        parser.error('--speed and --stand-in are for the stand-in rover')
-    if parsed.sim_time and not parsed.no_stand_in:
-        parser.error(f'--sim-time {parsed.sim_time}: is for --no-stand-in')
-    if parsed.no_stand_in and parsed.body != STAND_IN:
-        parser.error(f'--no-stand-in and --body {parsed.body}: a rover is running, or is to start')
-    for flag, of_body, given in (
-        ('--stand-in', STAND_IN, parsed.stand_in),
-        ('--physics', MUJOCO, parsed.physics),
-        ('--demos', MUJOCO, [parsed.demos] if parsed.demos else []),
-    ):
-        if given and body != of_body:
-            parser.error(f'{flag} {given[0]}: is for --body {of_body}')
-    for flag, given in (('--stand-in', parsed.stand_in), ('--physics', parsed.physics)):
-        for each in given:
-            if problem := _problem(each, body):
-                parser.error(f'{flag} {each}: {problem}')
-    if body == MUJOCO and parsed.rovers:
-        parser.error('--rovers is for the stand-in: the demo, and so --body mujoco, has one rover')
-    return Options(
-        commands=tuple(parsed.c),
-        speed=parsed.speed,
-        artifacts=parsed.artifacts,
-        record=parsed.record,
-        body=body,
-        outside_sim_time=None if parsed.sim_time is None else parsed.sim_time == 'true',
-        demos=parsed.demos,
-        config_dir=parsed.config_dir,
-        robot=parsed.robot,
-        body_parameters=(*parsed.stand_in, *parsed.physics),
-        monitor=parsed.monitor,
-        rovers=parsed.rovers,
-        discovery_server=parsed.discovery_server,
-    )
-
-
-def _parser() -> OneLineParser:
     parser = OneLineParser(
         prog='run_demo.sh',
         description='Start the rover and its nodes and open the console of the agent.',
         allow_abbrev=False,
     )
-
-    def folder(flag: str, metavar: str, text: str) -> None:
-        parser.add_argument(flag, metavar=metavar, type=_path, default='', help=text)
-
-    def several(flag: str, metavar: str, text: str) -> None:
-        parser.add_argument(flag, metavar=metavar, action='append', default=[], help=text)
-
-    def switch(flag: str, text: str) -> None:
-        parser.add_argument(flag, action='store_true', help=text)
-
-    several(
-        '-c',
-        'COMMAND',
-        'run this console command and exit; the last line of output is one JSON object',
-    )
-    parser.add_argument(
-        '--speed', type=float, default=1.0, help='speed of simulated time, 0.1 to 60'
-    )
-    folder('--artifacts', 'DIR', 'folder of capture.jpg, analysis.*, trace.jsonl')
-    folder('--record', 'DIR', 'record the run into this folder')
-    switch('--monitor', 'start the independent monitor of the requirements')
-    folder('--config-dir', 'DIR', 'folder of your YAML files')
-    parser.add_argument(
-        '--robot', metavar='NAME', default='',
-        help="the robot's profile, robots/NAME.yaml: curiosity has an arm to stow",
-    )  # fmt: skip
-    switch('--no-stand-in', 'a rover is already running (the Gazebo demo)')
-    parser.add_argument(
-        '--sim-time', choices=('true', 'false'),
-        help='with --no-stand-in: take the time from /clock; default: if /clock is published',
-    )  # fmt: skip
-    several(
-        '--stand-in',
-        'NAME=VALUE',
-        f'a parameter of the stand-in rover: {", ".join(BODIES[STAND_IN])}',
-    )
-    parser.add_argument(
-        '--body', choices=tuple(BODIES), default=STAND_IN,
-        help='the rover: stand-in, or mujoco (real physics; first scripts/setup.sh --physics)',
-    )  # fmt: skip
-    folder(
-        '--demos',
-        'PATH',
-        'with --body mujoco: the rover and the nodes of this clone of space-ros/demos',
-    )
-    several(
-        '--physics', 'NAME=VALUE', f'a parameter of --body mujoco: {", ".join(BODIES[MUJOCO])}'
-    )
-    parser.add_argument(
-        '--rovers', metavar='N', type=_rovers, default={},
-        help=f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names, each with its '
-        'profile if it has its own: mars,arm=canadarm2',
-    )  # fmt: skip
-    switch('--discovery-server', 'discover nodes through a Fast DDS discovery server')
-    return parser
+    for each in fields(Options):
+        if settings := dict(each.metadata):
+            flag = settings.pop('flag') or f'--{each.name.replace("_", "-")}'
+            parser.add_argument(flag, dest=each.name, **settings)
+    given = {
+        name: value
+        for name, value in vars(parser.parse_args(arguments)).items()
+        if value is not None
+    }
+    options = Options(**given)
+    if problem := _problem(options):
+        parser.error(problem)
+    return replace(options, body='') if options.no_stand_in else options
 
 
-def _path(text: str) -> str:
-    return os.path.abspath(text) if text else ''
+def _problem(options: Options) -> str:
+    """Why the options do not go together; '': they do."""
+    body, speed = options.body, options.speed
+    if not 0.1 <= speed <= FASTEST[body]:
+        return f'--speed {speed:g}: must be from 0.1 to {FASTEST[body]:g}'
+    if options.no_stand_in:
+        if speed != 1.0 or options.stand_in:
+            return '--speed and --stand-in are for the stand-in rover'
+        if body != STAND_IN:
+            return f'--no-stand-in and --body {body}: a rover is running, or is to start'
+    elif options.outside_sim_time is not None:
+        return f'--sim-time {_yaml(options.outside_sim_time)}: is for --no-stand-in'
+    for flag, of_body, given in (
+        ('--stand-in', STAND_IN, options.stand_in),
+        ('--physics', MUJOCO, options.physics),
+        ('--demos', MUJOCO, [options.demos] if options.demos else []),
+    ):
+        for each in given:
+            if body != of_body:
+                return f'{flag} {each}: is for --body {of_body}'
+            if flag != '--demos' and (why := _parameter_problem(each, body)):
+                return f'{flag} {each}: {why}'
+    if body == MUJOCO and options.rovers:
+        return '--rovers is for the stand-in: the demo, and so --body mujoco, has one rover'
+    return ''
 
 
-def _rovers(text: str) -> dict[str, str]:
-    """Profiles by name, from a number or a list; empty: none. Raises ArgumentTypeError."""
-    if re.fullmatch(r'[0-9]{1,9}', text):
-        words = [f'r{number}' for number in range(1, min(int(text), MOST_ROVERS + 1) + 1)]
-    else:
-        words = text.split(',')
-    rovers: dict[str, str] = {}
-    if not 1 <= len(words) <= MOST_ROVERS:
-        raise argparse.ArgumentTypeError(f'{text}: must be from 1 to {MOST_ROVERS}')
-    for name, equals, robot in (word.partition('=') for word in words):
-        if not NAME.fullmatch(name):
-            rule = 'must be a number, or names of letters, digits and _, not a digit first'
-            raise argparse.ArgumentTypeError(f'{text}: {name!r}: {rule}')
-        if name in rovers:
-            raise argparse.ArgumentTypeError(f'{text}: each needs a name of its own')
-        if equals and not NAME.fullmatch(robot):
-            raise argparse.ArgumentTypeError(f'{text}: {name}={robot}: must be NAME=PROFILE')
-        rovers[name] = robot
-    return rovers
-
-
-def _problem(assignment: str, body: str) -> str:
+def _parameter_problem(assignment: str, body: str) -> str:
     """The reason why NAME=VALUE is no parameter of the body; empty if it is one."""
     name, equals, text = assignment.partition('=')
     if not equals:
@@ -258,66 +265,60 @@ def background(
     """The processes that run in the background. ``mobile_base``: of the robot's profile. Raises
     ConfigError and FileNotFoundError.
     """
-    body: list[PlannedProcess] = []
-    if options.body == STAND_IN:
-        body = [_stand_in(options, root, mobile_base=mobile_base)]
-    elif options.body == MUJOCO:
-        body = _physics(options, root)
-    names = Counter([*(process.name for process in body), *(node.name for node in nodes)])
-    for name, count in names.items():
+    wanted, arguments = {'', 'monitor'} if options.monitor else {''}, _ros_arguments(options)
+    planned = [
+        *_body(options, root, mobile_base=mobile_base),
+        *(
+            PlannedProcess(
+                node.name, (_executable(node.package, node.executable, root), *arguments)
+            )
+            for node in nodes
+            if node.when in wanted
+        ),
+    ]
+    for name, count in Counter(each.name for each in planned).items():
         if count > 1:
             raise ConfigError(f'nodes.yaml: name {name!r} is taken twice; give each its own')
-    wanted = {'', 'monitor'} if options.monitor else {''}
-    arguments = _ros_arguments(options)
-    planned = [
-        PlannedProcess(node.name, (_executable(node.package, node.executable, root), *arguments))
-        for node in nodes
-        if node.when in wanted
-    ]
-    return [*body, *planned]
+    return planned
 
 
-def _physics(options: Options, root: Path) -> list[PlannedProcess]:
+def _body(options: Options, root: Path, *, mobile_base: bool) -> Iterator[PlannedProcess]:
+    """The rover, and the nodes of the demo that it comes with."""
+    if not options.body:
+        return
+    parameters = _pairs('-p', [each.replace('=', ':=', 1) for each in options.body_parameters])
+    parameters += _parameters(time_scale=float(options.speed))
+    if options.body == STAND_IN:
+        if not mobile_base and options.body_parameters:
+            name = options.body_parameters[0].partition('=')[0]
+            raise ConfigError(
+                f'--stand-in {name}: is for a rover; {options.robot} has no mobile base'
+            )
+        executable = 'stand_in_node' if mobile_base else 'profile_node'
+        parameters += _parameters(
+            publish_clock=_yaml(options.sim_time),
+            config_dir=options.config_dir,
+            robot=options.robot,
+        )
+        parameters += _own_namespace(options)
+        command = _executable('curiosity_stand_in', executable, root), '--ros-args', *parameters
+        yield PlannedProcess('stand_in', command, stops_last=True)
+        return
     if importlib.util.find_spec('mujoco') is None:
         raise ConfigError('--body mujoco: MuJoCo is not installed; run scripts/setup.sh --physics')
-    command = [
-        _executable('curiosity_physics', 'physics_node', root),
-        '--ros-args',
-        *_parameters(time_scale=float(options.speed)),
-        *_body_parameters(options),
-    ]
-    nodes: list[PlannedProcess] = []
+    files: list[Path] = []
     if options.demos:
         try:
             folder = demos.find(options.demos)
         except ValueError as error:
             raise ConfigError(f'--demos {error}') from None
-        command += _parameters(demos=folder)
-        time = _parameters(use_sim_time='true')
-        nodes = [
-            PlannedProcess(
-                file.name, (sys.executable, str(file), '--ros-args', *time), stops_last=True
-            )
-            for file in demos.node_files(folder)
-        ]
-    return [PlannedProcess('physics', tuple(command), stops_last=True), *nodes]
-
-
-def _stand_in(options: Options, root: Path, *, mobile_base: bool) -> PlannedProcess:
-    if not mobile_base and options.body_parameters:
-        name = options.body_parameters[0].partition('=')[0]
-        raise ConfigError(f'--stand-in {name}: is for a rover; {options.robot} has no mobile base')
-    command = [
-        _executable(
-            'curiosity_stand_in', 'stand_in_node' if mobile_base else 'profile_node', root
-        ),
-        '--ros-args',
-        *_parameters(time_scale=float(options.speed), publish_clock=_yaml(options.sim_time)),
-        *_body_parameters(options),
-        *_parameters(config_dir=options.config_dir, robot=options.robot),
-        *_own_namespace(options),
-    ]
-    return PlannedProcess('stand_in', tuple(command), stops_last=True)
+        parameters += _parameters(demos=folder)
+        files = demos.node_files(folder)
+    command = _executable('curiosity_physics', 'physics_node', root), '--ros-args', *parameters
+    yield PlannedProcess('physics', command, stops_last=True)
+    for file in files:
+        arguments = '--ros-args', *_parameters(use_sim_time='true')
+        yield PlannedProcess(file.name, (sys.executable, str(file), *arguments), stops_last=True)
 
 
 def agent(
@@ -346,17 +347,9 @@ def agent(
     ):
         if value:
             command += [flag, value]
-    page = _parameters(
-        http_body=_body_text(options), http_port=options.http_port, http_fleet=options.http_fleet
-    )
+    body = "mujoco (demo's URDF)" if options.body == MUJOCO and options.demos else options.body
+    page = _parameters(http_body=body, http_port=options.http_port, http_fleet=options.http_fleet)
     return [*command, *_ros_arguments(options), *page]
-
-
-def _body_text(options: Options) -> str:
-    """What the page says of the rover; nothing of one that already runs."""
-    if options.body == MUJOCO:
-        return "mujoco (demo's URDF)" if options.demos else 'mujoco'
-    return options.body
 
 
 def _ros_arguments(options: Options) -> list[str]:
@@ -377,10 +370,6 @@ def _ros_arguments(options: Options) -> list[str]:
 
 def _own_namespace(options: Options) -> list[str]:
     return ['-r', f'__ns:=/{options.rover}'] if options.rover else []
-
-
-def _body_parameters(options: Options) -> list[str]:
-    return _pairs('-p', [each.replace('=', ':=', 1) for each in options.body_parameters])
 
 
 def _parameters(**values: object) -> list[str]:

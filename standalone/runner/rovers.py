@@ -17,13 +17,14 @@ import os
 import sys
 import threading
 import time
-from typing import Any, TextIO
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 
 from runner.supervision import failed
 
 READY_S = 120.0  # the longest wait for all rovers before their commands start
+OUTPUTS = ('stdout', 'stderr')  # each read by a thread
 LONGEST_LINE = 4096  # bytes: a pipe writes up to PIPE_BUF atomically
 
 
@@ -44,19 +45,15 @@ class Rover:
         self._lock = threading.Lock()
         self._open = True
         self._readers: list[threading.Thread] = []
-        self.streams: dict[str, Any] = {
-            'stdin': read,
-            'stdout': self._writer(is_error=False),
-            'stderr': self._writer(is_error=True),
-        }
-
-    def _writer(self, *, is_error: bool) -> TextIO:
-        """For the agent. A thread reads what it writes."""
-        read, write = os.pipe()
-        reader = threading.Thread(target=self._read, args=(read, is_error), daemon=True)
-        reader.start()
-        self._readers.append(reader)
-        return os.fdopen(write, 'w', encoding='utf-8')
+        self.streams: dict[str, Any] = {'stdin': read}
+        for name in OUTPUTS:
+            read, write = os.pipe()
+            reader = threading.Thread(
+                target=self._read, args=(read, name == 'stderr'), daemon=True
+            )
+            reader.start()
+            self._readers.append(reader)
+            self.streams[name] = os.fdopen(write, 'w', encoding='utf-8')
 
     def _read(self, descriptor: int, is_error: bool) -> None:
         with open(descriptor, encoding='utf-8', errors='replace') as lines:
@@ -91,7 +88,7 @@ class Rover:
         self.status = status
         self.ready.set()
         self.no_more()
-        for name in ('stdout', 'stderr'):
+        for name in OUTPUTS:
             self.streams[name].close()
         for reader in self._readers:
             reader.join(timeout=5.0)
@@ -133,22 +130,24 @@ class Rovers:
         self._on_closed = lambda: loop.call_soon_threadsafe(end)
         feed = self._start_together if commands else self._read_lines
         threading.Thread(target=feed, daemon=True).start()
-        await asyncio.gather(*(self._run_one(name, run) for name, run in runs.items()))
+
+        async def run_one(rover: Rover) -> int:
+            status = 2
+            try:
+                status = await runs[rover.name]
+            except OSError as error:
+                self._print_line(rover.name, f'run_demo: {error}', True)
+            finally:
+                await asyncio.to_thread(rover.ended, status)
+            return status
+
+        statuses = await asyncio.gather(*map(run_one, self.rovers.values()))
         if commands:
             results = {name: rover.result() for name, rover in self.rovers.items()}
             ok = all(result['ok'] for result in results.values())
             text = json.dumps({'ok': ok, 'rovers': results}, ensure_ascii=False)
             self._print_line('', text)
-        return max(rover.status or 0 for rover in self.rovers.values())
-
-    async def _run_one(self, name: str, run: Coroutine[Any, Any, int]) -> None:
-        status = 2
-        try:
-            status = await run
-        except OSError as error:
-            self._print_line(name, f'run_demo: {error}', True)
-        finally:
-            await asyncio.to_thread(self.rovers[name].ended, status)
+        return max(statuses)
 
     def _start_together(self) -> None:
         until_s = time.monotonic() + READY_S

@@ -86,21 +86,17 @@ async def kept_running(
     for old in folder.glob('*.log*'):
         old.unlink()
     logs = asyncio.ensure_future(_limit_logs(folder))
-    groups = []
-    for last in (True, False):
-        ending = asyncio.Event()
-        kept = [
-            asyncio.ensure_future(_keep(process, folder, ending, notify))
-            for process in processes
-            if process.stops_last is last
-        ]
-        groups.append((ending, kept))
+    last, others = asyncio.Event(), asyncio.Event()
+    kept: dict[asyncio.Event, list[asyncio.Future[None]]] = {others: [], last: []}
+    for process in processes:
+        ending = last if process.stops_last else others
+        kept[ending].append(asyncio.ensure_future(_keep(process, folder, ending, notify)))
     try:
         yield
     finally:
-        for ending, kept in reversed(groups):
+        for ending, group in kept.items():
             ending.set()
-            await asyncio.gather(*kept, return_exceptions=True)  # the next group ends anyway
+            await asyncio.gather(*group, return_exceptions=True)  # the next group ends anyway
         logs.cancel()
 
 
@@ -110,7 +106,21 @@ async def _keep(
     quick = 0  # ends in a row
     while not ending.is_set():
         began = time.monotonic()
-        how = await _run_logged(process, folder / f'{process.name}.log', ending)
+        try:
+            with (folder / f'{process.name}.log').open('ab') as output:
+                status = await run(
+                    process.command,
+                    ending,
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=asyncio.subprocess.STDOUT,
+                    start_new_session=True,  # Ctrl-C at the console must not reach it
+                )
+            how = f'exit status {status}'
+            if status < 0:
+                how = f'terminated by {SIGNAL_NAMES.get(-status, -status)}'
+        except OSError as error:
+            how = str(error)
         if ending.is_set():
             return
         quick = quick + 1 if time.monotonic() - began < STEADY_S else 0
@@ -122,25 +132,6 @@ async def _keep(
         notify(f'The {process.name} process ended ({how}) and is started again.')
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(ending.wait(), timeout=quick)
-
-
-async def _run_logged(process: PlannedProcess, log: Path, ending: asyncio.Event) -> str:
-    """How the process ended, or why it did not start."""
-    try:
-        with log.open('ab') as output:
-            status = await run(
-                process.command,
-                ending,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=output,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C at the console must not reach it
-            )
-    except OSError as error:
-        return str(error)
-    if status < 0:
-        return f'terminated by {SIGNAL_NAMES.get(-status, -status)}'
-    return f'exit status {status}'
 
 
 async def _limit_logs(folder: Path) -> None:
@@ -194,7 +185,8 @@ class Agent:
 
     async def run(self) -> int:
         """Returns its exit status, as in a shell."""
-        terminal = termios.tcgetattr(sys.stdin) if self._has_terminal() else None
+        has_terminal = not self._streams and sys.stdin.isatty()
+        terminal = termios.tcgetattr(sys.stdin) if has_terminal else None
         crash = ''
         crashes: list[float] = []
         while not self.ending.is_set():
@@ -208,8 +200,10 @@ class Agent:
             final = status in FINAL and not (status == 1 and not self._commands)
             if self.ending.is_set() or final:
                 return status if status >= 0 else 128 - status
-            if terminal is not None:
-                _restore(terminal)
+            if terminal is not None:  # a killed console leaves it in raw mode
+                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, terminal)
+                if sys.stdout.isatty():
+                    print(SANE, flush=True)
             crash = f'signal {-status}' if status < 0 else f'exit status {status}'
             if self._commands:
                 result = json.dumps(failed(f'The agent ended by {crash}.'))
@@ -223,17 +217,7 @@ class Agent:
                 return 1
         return 143
 
-    def _has_terminal(self) -> bool:
-        return not self._streams and sys.stdin.isatty()
-
 
 def failed(answer: str) -> dict[str, Any]:
     """The result of commands that did not finish."""
     return {'ok': False, 'answer': answer, 'score': None, 'image': None, 'trace': None}
-
-
-def _restore(terminal: list[Any]) -> None:
-    """A killed console leaves the terminal in raw mode."""
-    termios.tcsetattr(sys.stdin, termios.TCSADRAIN, terminal)
-    if sys.stdout.isatty():
-        print(SANE, flush=True)

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
 from curiosity_rosa_demo.agent.tasks.task import now, SkillFailed, StoreFull, Task, TaskError
 from curiosity_rosa_demo.agent.tasks.transitions import check_transition
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 STEP_S = 10.0  # longer than the grace, the backoff and the journal's retry
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)

@@ -16,16 +16,11 @@ import math
 import statistics
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused, Scene
-from curiosity_rosa_demo.imaging.ground.view import (
-    Attitude,
-    Body,
-    CameraPose,
-    ground_view,
-    Lens,
-    LEVEL,
-)
+from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
+from curiosity_rosa_demo.imaging.ground.view import ground_view, Lens, Scene
 from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
+from curiosity_rosa_demo.infra.config.limits import PartConfig
+from curiosity_rosa_demo.infra.tf import IDENTITY, Transform
 from curiosity_stand_in import camera, frames
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
@@ -36,8 +31,8 @@ import numpy.typing as npt
 RANGE_M, COUNTED_M = 20.0, 19.0
 LEAST_WIDTH_M, LEAST_PX = 0.35, 30
 BASE_HEIGHT_M = 0.9
-BODY = Body(-1.45, 1.45, -1.3, 1.3, top=1.1)
-LENS = Lens(camera.FOCAL, camera.FOCAL, camera.CENTRE, camera.CENTRE)
+BODY = PartConfig(x_min=-1.45, x_max=1.45, y_min=-1.3, y_max=1.3, height_m=1.1)
+LENS = Lens(camera.FOCAL / camera.SIZE, camera.FOCAL / camera.SIZE)
 
 
 def gentle_relief(
@@ -54,16 +49,15 @@ class View:
     joints: Joints
 
     @property
-    def attitude(self) -> Attitude:
-        return Attitude(self.pose.roll, self.pose.pitch)
+    def attitude(self) -> tuple[float, float]:
+        return self.pose.roll, self.pose.pitch
 
-    def scene(self, attitude: Attitude) -> Scene:
+    def scene(self, attitude: tuple[float, float]) -> Scene:
         """The camera by TF, and this attitude of the body."""
-        place, rotation = frames.camera_pose(Pose(z=BASE_HEIGHT_M), self.joints)
-        first, second, third = rotation.tolist()
-        x, y, z = place.tolist()
-        mount = CameraPose(x, y, z, (tuple(first), tuple(second), tuple(third)))
-        return Scene(LENS, mount, (BODY,), RANGE_M, '', attitude, BASE_HEIGHT_M)
+        mount = IDENTITY
+        for link in (*frames.MAST, frames.CAMERA):
+            mount = mount @ Transform(link.place, link.quaternion(self.joints))
+        return Scene(LENS, mount, (BODY,), RANGE_M, '', attitude, -BASE_HEIGHT_M)
 
 
 def views(
@@ -130,7 +124,7 @@ def judged(renderer: Renderer, seen: Iterable[View]) -> tuple[Judgement, Judgeme
         rendered = renderer.render(view.pose, view.joints)[:, :, ::-1].copy()
         picture = decode_picture(encode_jpeg(rendered, 80))
         rocks = renderer.rock_masks(view.pose, view.joints)
-        for out, attitude in ((levelled, view.attitude), (unlevelled, LEVEL)):
+        for out, attitude in ((levelled, view.attitude), (unlevelled, (0.0, 0.0))):
             try:
                 analysis, _ = analyze(picture, view.scene(attitude))
             except GroundRefused as refused:
@@ -147,16 +141,8 @@ def _judge(
     analysis: GroundAnalysis,
 ) -> None:
     out.seconds.append(analysis.took_ms / 1e3)
-    size, pose, scene = camera.SIZE, view.pose, view.scene(view.attitude)
-    shown = ground_view(
-        size,
-        size,
-        LENS,
-        scene.mount.levelled(scene.attitude, BASE_HEIGHT_M),
-        farthest=RANGE_M,
-        bodies=(BODY,),
-        mount=scene.mount,
-    )
+    size, pose = camera.SIZE, view.pose
+    shown = ground_view(view.scene(view.attitude), size, size)
     c, s = math.cos(pose.yaw), math.sin(pose.yaw)
     truth = []
     covered = np.zeros((size, size), np.bool_)

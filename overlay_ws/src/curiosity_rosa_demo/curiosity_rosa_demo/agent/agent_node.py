@@ -110,9 +110,9 @@ from curiosity_rosa_demo.infra.process import END_LIMIT_S, end_within, node_conf
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublisher
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
 from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_newest
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError

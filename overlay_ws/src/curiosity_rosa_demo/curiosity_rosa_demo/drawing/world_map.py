@@ -72,6 +72,10 @@ class View(NamedTuple):
     def grown(self, by: float) -> View:
         return View(self.x_min - by, self.x_max + by, self.y_min - by, self.y_max + by)
 
+    def contains(self, other: View) -> bool:
+        across = self.x_min <= other.x_min and other.x_max <= self.x_max
+        return across and self.y_min <= other.y_min and other.y_max <= self.y_max
+
     @property
     def longest(self) -> float:
         return max(self.x_max - self.x_min, self.y_max - self.y_min)
@@ -218,17 +222,11 @@ def view_of(scene: MapScene, last: View | None = None) -> View:
     bounds = View(min(xs), max(xs), min(ys), max(ys))
     step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
     padded = bounds.grown(max(PADDING_M, step))
-    fresh = View(
-        math.floor(padded.x_min / step) * step,
-        math.ceil(padded.x_max / step) * step,
-        math.floor(padded.y_min / step) * step,
-        math.ceil(padded.y_max / step) * step,
-    )
-    x_min, x_max, y_min, y_max = bounds.grown(CLEARANCE_M)
+    outward = math.floor, math.ceil, math.floor, math.ceil
+    fresh = View(*(way(edge / step) * step for way, edge in zip(outward, padded, strict=True)))
     if (
         last is not None
-        and (last.x_min <= x_min and x_max <= last.x_max)
-        and (last.y_min <= y_min and y_max <= last.y_max)
+        and last.contains(bounds.grown(CLEARANCE_M))
         and last.longest <= MAX_WIDTH_RATIO * fresh.longest
     ):
         return last
@@ -288,7 +286,7 @@ def _description(scene: MapScene) -> str:
 
 def _trail(scene: MapScene, frame: Frame) -> Iterator[Svg]:
     most = WHOLE_KEPT if scene.whole else MOST_KEPT
-    way = simplified([frame.at(x, y) for x, y in scene.trail], TRAIL_ERROR, most)
+    way = simplified([frame.at(*place) for place in scene.trail], TRAIL_ERROR, most)
     if len(way) > 1:
         yield element('polyline', class_='cr-trail', points=points_attribute(way))
     if scene.whole and way:

@@ -16,7 +16,7 @@ from concurrent.futures import Future
 import threading
 from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
 
 # --- A thread for work that is rare and may block: it lives only while there is some -----------
 

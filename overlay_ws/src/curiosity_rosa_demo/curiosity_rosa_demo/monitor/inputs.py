@@ -142,36 +142,28 @@ def verdicts(file: Path, config: Config, missing: set[str]) -> Iterator[Verdict]
     yield from monitor.step(stepped_s, state.at(stepped_s))
 
 
-def check(file: Path, config: Config, show: Callable[[str], None]) -> int:
-    """Show each violation; the exit status. Raises NotARecording, OSError."""
-    missing, violations = set[str](), 0
-    for verdict in verdicts(file, config, missing):
-        violations += not verdict.ok
-        state = 'holds again' if verdict.ok else f'VIOLATED ({verdict.severity})'
-        show(f'{verdict.at_s:10.2f} s  {verdict.requirement:6} {state}: {verdict.title}')
-    show(count_text(violations, 'violation') if violations else 'no violation')
-    if missing:
-        show(f'not in the file: {", ".join(sorted(missing))}')
-    return 1 if violations else 0
-
-
 def run(arguments: Sequence[str]) -> int:
+    """Print each violation in a file; the exit status."""
     parser = argparse.ArgumentParser(
         prog='monitor', description='Check a recording against the requirements.'
     )
     parser.add_argument('file', type=Path, help='an MCAP file, such as :record makes')
     parser.add_argument('--config-dir', default='', help='folder of the YAML files of that run')
     options = parser.parse_args(arguments)
+    missing, violations = set[str](), 0
     try:
-        return check(options.file, load_config(options.config_dir), print)
+        for verdict in verdicts(options.file, load_config(options.config_dir), missing):
+            violations += not verdict.ok
+            state = 'holds again' if verdict.ok else f'VIOLATED ({verdict.severity})'
+            print(f'{verdict.at_s:10.2f} s  {verdict.requirement:6} {state}: {verdict.title}')
     except (NotARecording, ConfigError, OSError) as error:
         print(f'monitor: {error}', file=sys.stderr)
         return 2
+    print(count_text(violations, 'violation') if violations else 'no violation')
+    if missing:
+        print(f'not in the file: {", ".join(sorted(missing))}')
+    return 1 if violations else 0
 
 
 def main() -> None:
     sys.exit(run(sys.argv[1:]))
-
-
-if __name__ == '__main__':
-    main()

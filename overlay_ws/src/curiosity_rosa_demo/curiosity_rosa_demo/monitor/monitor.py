@@ -174,21 +174,14 @@ class Monitor:
         now_s = max(time_s - self._start_s, self._now_s + 1e-6)
         self._now_s = now_s
         known = self._signals
-        changed = set()
-        for name, value in signals.items():
-            if name in known and known[name] != bool(value):
-                known[name] = bool(value)
-                changed.add(name)
+        changed = {
+            name for name, value in signals.items() if name in known and known[name] != bool(value)
+        }
+        known.update((name, bool(signals[name])) for name in changed)
         return [
-            Verdict(
-                formula.requirement.id,
-                holds,
-                at_s + self._start_s,
-                formula.requirement.severity,
-                formula.requirement.response,
-                formula.requirement.title,
-            )
+            Verdict(rule.id, holds, at_s + self._start_s, rule.severity, rule.response, rule.title)
             for formula in self._formulas
+            for rule in (formula.requirement,)
             for at_s, holds in formula.update(now_s, known, changed)
         ]
 

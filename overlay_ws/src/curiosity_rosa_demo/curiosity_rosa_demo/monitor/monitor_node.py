@@ -15,13 +15,11 @@ that a slow simulator does not look like a slow stop.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 import json
 import math
 import sys
 import time
-from typing import Any
 
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
@@ -36,7 +34,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
     TRANSPORT_ERRORS,
 )
-from curiosity_rosa_demo.monitor.inputs import MessageInputs, Receive
+from curiosity_rosa_demo.monitor.inputs import MessageInputs
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import bits, RATE_HZ, SignalState
 from geometry_msgs.msg import Twist
@@ -86,7 +84,9 @@ class MonitorApp:
             (String, topics.status.kernel, EVERY_CALL),
             (String, topics.trace.events, history),
         ):
-            self._node.create_subscription(kind, topic, self._received(receive[topic]), qos)
+            self._node.create_subscription(
+                kind, topic, lambda message, show=receive[topic]: show(self._now_s, message), qos
+            )
         self._node.create_subscription(String, topics.status.adapter, self._on_status, EVERY_CALL)
         subscribe_to_button(
             self._node,
@@ -103,9 +103,6 @@ class MonitorApp:
     def close(self) -> None:
         self._spin.close()
         self._node.destroy_node()
-
-    def _received(self, receive: Receive) -> Callable[[Any], None]:
-        return lambda message: receive(self._now_s, message)
 
     def _on_status(self, message: String) -> None:
         """Take the measured real-time factor from the adapter's status."""

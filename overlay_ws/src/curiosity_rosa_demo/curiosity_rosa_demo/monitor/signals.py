@@ -88,7 +88,7 @@ class SignalState:
         turns = abs(turn_rate) > motion.still_turn_radps
         drives = abs(speed) > motion.still_speed_mps
         before_s = self._heard.get('odometry', now)
-        self._hear('odometry', now)
+        self._heard['odometry'] = now
         if drives or turns:
             self._values.setdefault('moves_since', now)
             way_m = self._values.get('way_m', 0.0)
@@ -96,12 +96,14 @@ class SignalState:
         else:
             self._values.pop('moves_since', None)
             self._values['way_m'] = 0.0
-        self._values['moving'] = (drives or turns) and not self._settles(now, speed, turn_rate)
-        self._values['straight'] = drives and speed > 0.0 and not turns
         drive = self.thresholds.drive
         least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
-        self._values['slipping'] = abs(speed) < least_mps
-        self._values['tilted'] = 0.0 < drive.tilt_limit_rad < tilt_rad
+        self._values.update(
+            moving=(drives or turns) and not self._settles(now, speed, turn_rate),
+            straight=drives and speed > 0.0 and not turns,
+            slipping=abs(speed) < least_mps,
+            tilted=0.0 < drive.tilt_limit_rad < tilt_rad,
+        )
         fence = self.fence
         if place is not None and fence.enabled:
             x, y = place
@@ -112,7 +114,7 @@ class SignalState:
         """Radians of the joints of MAST or of an appendage, in the order of the configuration."""
         mast = self.thresholds.mast
         stowed = mast.closed_rad if name == MAST else self.robot.appendages[name].stowed_rad
-        self._hear(name, now)
+        self._heard[name] = now
         self._values[f'{name} stowed'] = all(
             abs(angle - wanted) <= mast.tolerance_rad
             for angle, wanted in zip(angles, stowed, strict=True)
@@ -121,7 +123,7 @@ class SignalState:
     def wheels(self, now: float, fastest_radps: float) -> None:
         """The speed of the fastest wheel, rad/s without sign; NaN: not known."""
         if fastest_radps <= self.thresholds.motion.wheels_still_radps:
-            self._hear('standing wheels', now)
+            self._heard['standing wheels'] = now
             if 'wheels_stand_since' not in self._values:
                 self._values.update(wheels_stand_since=now, way_m=0.0)
         else:
@@ -144,7 +146,7 @@ class SignalState:
 
     def status(self, now: float, status: Mapping[str, Any]) -> None:
         """The JSON object of the adapter's status."""
-        self._hear('adapter', now)
+        self._heard['adapter'] = now
         ahead_m = status.get('obstacle_ahead_m')
         stop_m = self.thresholds.telemetry.obstacle_stop_m
         parts = status.get('appendages') or {}
@@ -165,9 +167,9 @@ class SignalState:
     ) -> None:
         """``calls``: how many calls of each adapter service the agent has sent."""
         before, last_tick = self._values.get('calls'), self._values.get('tick', -1)
-        self._hear('heartbeat', now)
+        self._heard['heartbeat'] = now
         if tick != last_tick:
-            self._hear('tick', now)
+            self._heard['tick'] = now
         self._values.update(tick=tick, heartbeat_safe=bool(safe_reason))
         if calls is None:
             return
@@ -193,17 +195,17 @@ class SignalState:
             self._pulses |= {'started'} if node == 'adapter' else {'started', 'agent_started'}
 
     def e_stop(self, now: float, pressed: bool) -> None:
-        self._hear('button', now)
+        self._heard['button'] = now
         self._values['e_stop'] = pressed
 
     def twist(self, now: float, is_zero: bool) -> None:
         if is_zero:
             self._heard.pop('command', None)
         else:
-            self._hear('command', now)
+            self._heard['command'] = now
 
     def scan(self, now: float) -> None:
-        self._hear('scan', now)
+        self._heard['scan'] = now
 
     def battery(self, fraction: float) -> None:
         self._values['battery_low'] = fraction <= self.thresholds.battery.low
@@ -221,10 +223,7 @@ class SignalState:
         """A reading of simulated time."""
         if simulated_s > 0.0 and simulated_s != self._values.get('simulated_s'):
             self._values['simulated_s'] = simulated_s
-            self._hear('clock', now)
-
-    def _hear(self, source: str, now: float) -> None:
-        self._heard[source] = now
+            self._heard['clock'] = now
 
     # --- what follows -----------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.imaging.pixels import encode_jpeg, Pixels
@@ -24,15 +25,14 @@ _TEXT_HEIGHT = 1 / 22  # of the picture's height
 _WIDEST = 0.92  # of the picture's width
 _SMALLEST_PX = 5
 
-Colours = tuple[tuple[int, ...], tuple[int, ...]]  # of the box and of the text, BGR
-# White on near black reads on any ground; a tint of green or amber, weak enough for that.
-GOOD: Colours = ((0, 41, 2), (207, 252, 213))
-DARK: Colours = ((0, 21, 41), (207, 232, 252))
-GREY: Colours = ((24,), (235,))
+# Of the box and of the text, BGR. White on near black reads on any ground; a tint of green or
+# amber, weak enough for that.
+GOOD = (0, 41, 2), (207, 252, 213)
+DARK = (0, 21, 41), (207, 232, 252)
+GREY = (24,), (235,)
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """Score and verdict in the lower left corner of a picture; text, place and size in pixels.
     The box lies inside the picture.
     """
@@ -42,12 +42,10 @@ class Label:
     origin: tuple[int, int]  # of the text, from the box's corner
     scale: float
     thickness: int
-    colours: Colours
 
     @classmethod
     def of(cls, light: LightScore, width: int, height: int) -> Label:
-        verdict, colours = ('GOOD', GOOD) if light.is_good else ('DARK', DARK)
-        text = f'score {light.score:.2f}  {verdict}'
+        text = f'score {light.score:.2f}  {"GOOD" if light.is_good else "DARK"}'
         wanted = max(_SMALLEST_PX, round(height * _TEXT_HEIGHT))
         thickness = max(1, wanted // 10)
         scale = cv2.getFontScaleFromHeight(_FONT, wanted, thickness)
@@ -62,16 +60,7 @@ class Label:
         x1 = min(width, x0 + text_w + 2 * pad)
         y0 = max(0, y1 - text_h - base - 2 * pad)
         origin = pad, y1 - pad - base - y0
-        return cls(text, (x0, y0, x1, y1), origin, scale, thickness, colours)
-
-    def draw(self, pixels: Pixels) -> None:
-        """Into the pixels, in place."""
-        x0, y0, x1, y1 = self.box
-        box, ink = GREY if pixels.ndim == 2 else self.colours
-        patch = pixels[y0:y1, x0:x1]
-        patch[:] = box
-        text, origin, scale = self.text, self.origin, self.scale
-        cv2.putText(patch, text, origin, _FONT, scale, ink, self.thickness, cv2.LINE_AA)
+        return cls(text, (x0, y0, x1, y1), origin, scale, thickness)
 
 
 @dataclass(frozen=True)
@@ -90,5 +79,9 @@ class ImagePipeline:
         cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor)
         if self.label:
             height, width = pixels.shape[:2]
-            Label.of(light, width, height).draw(pixels)
+            text, (x0, y0, x1, y1), origin, scale, thickness = Label.of(light, width, height)
+            box, ink = GREY if pixels.ndim == 2 else GOOD if light.is_good else DARK
+            patch = pixels[y0:y1, x0:x1]
+            patch[:] = box
+            cv2.putText(patch, text, origin, _FONT, scale, ink, thickness, cv2.LINE_AA)
         return encode_jpeg(pixels, self.jpeg_quality)

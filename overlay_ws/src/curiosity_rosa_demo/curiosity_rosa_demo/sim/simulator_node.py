@@ -18,6 +18,7 @@ from __future__ import annotations
 import array
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 import math
 import sys
 import threading
@@ -40,8 +41,8 @@ from curiosity_rosa_demo.infra.ros_io import (
     STEADY_CLOCK,
     TracePublisher,
 )
-from curiosity_rosa_demo.infra.tf import TransformUnavailable
-from curiosity_rosa_demo.sim.ground_eye import GroundEye, stamp_ns
+from curiosity_rosa_demo.infra.tf import stamp_ns, TransformUnavailable
+from curiosity_rosa_demo.sim.ground_eye import GroundEye
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline
 from curiosity_rosa_demo.sim.light_model import LightModel
 from curiosity_rosa_demo.sim.stillness import Instant, NS, Stillness
@@ -54,7 +55,6 @@ from std_msgs.msg import Header
 
 # the camera stays subscribed for this long after a capture, so that the next finds a frame
 CAMERA_LINGER_S = 5.0
-POSE_POLL_PERIOD_S = 0.05
 # a capture that starts sooner than this after a failed one was queued behind it
 QUEUED_WITHIN_S = 0.2
 # After a capture, so that its picture stays on the latched topic for who reads it by its stamp.
@@ -85,8 +85,6 @@ class SimulatorApp:
         )
         self._processed = 0
         self._gave_up_at_s = -math.inf  # when the last capture without a frame ended
-        self._closing = threading.Event()
-        self._last_error_type: type[Exception] | None = None
         self._captures = 0  # successful ones
         self._failure = ''  # reason of the last frame or capture; empty: it succeeded
         losses = LossCounter()
@@ -117,16 +115,16 @@ class SimulatorApp:
             on_link=lambda link: self._stillness.record_link(link, time.monotonic()),
         )
         self._eye = GroundEye(config, self._transforms)
-        rover = config.topics.rover
+        images, rover = config.topics.images, config.topics.rover
         heard: list[tuple[Any, str, Callable[[Any], None]]] = [
-            (CameraInfo, config.topics.images.input_camera_info, self._eye.receive_info),
-            (Odometry, rover.odometry, self._eye.receive_odometry),
+            (CameraInfo, images.input_camera_info, partial(setattr, self._eye, 'info')),
+            (Odometry, rover.odometry, partial(setattr, self._eye, 'odometry')),
         ]
         if self._mast_joints:
             heard.append((JointState, rover.joint_states, self._on_joints))
         for type_, topic, callback in heard:
             self.node.create_subscription(type_, topic, callback, NEWEST_ONLY)
-        self._camera = Camera(self.node, config.topics.images, self._republish)
+        self._camera = Camera(self.node, images, self._republish)
         self.node.create_timer(POLL_PERIOD_S, self._update_camera_demand, clock=STEADY_CLOCK)
         Diagnostics(self.node, config, 'camera', self._diagnose, losses)
 
@@ -146,7 +144,6 @@ class SimulatorApp:
         ]
 
     def close(self) -> None:
-        self._closing.set()
         self._camera.close()
         for thread in self._threads:
             thread.close()
@@ -176,8 +173,8 @@ class SimulatorApp:
         )
 
     def _republish(self, frame: Frame) -> None:
-        """Republish each frame while the output has a subscriber. Of consecutive failures of one
-        type, only the first is logged.
+        """Republish each frame while the output has a subscriber. Of consecutive failures only the
+        first is logged.
         """
         if not self._output.get_subscription_count():
             return
@@ -187,15 +184,13 @@ class SimulatorApp:
                     return
                 self._process(frame)
         except CAPTURE_FAILURES as error:
-            self._failure = str(error)
-            if type(error) is not self._last_error_type:
-                self._last_error_type = type(error)
+            if not self._failure:
                 self.node.get_logger().warning(f'not republishing: {error}')
+            self._failure = str(error)
         else:
-            self._failure = ''
-            if self._last_error_type is not None:
-                self._last_error_type = None
+            if self._failure:
                 self.node.get_logger().info('republishing again')
+            self._failure = ''
 
     def _capture(
         self, _: CaptureAndScore.Request, response: CaptureAndScore.Response
@@ -204,12 +199,13 @@ class SimulatorApp:
         # A retry that was queued behind a failed capture must not wait for a frame once more.
         was_queued = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
         wait_s = self._simulation.stretched(self._limits.wait_s)
-        until_s = asked_s + (0.0 if was_queued else wait_s)
         frame = None
         try:
-            self._fresh_frame(until_s)
-            self._await_pose(until_s)
-            frame = self._fresh_frame(until_s, why_unusable=self._motion_during)
+            frame = self._camera.fresh(
+                max_age_s=self._max_image_age_s(),
+                wait_s=0.0 if was_queued else wait_s,
+                why_unusable=self._why_unusable,
+            )
             with self._output_lock:
                 light, pose = self._process(frame)
                 self._held_until_s = time.monotonic() + CAPTURE_HOLD_S
@@ -246,25 +242,24 @@ class SimulatorApp:
         response.stamp = header.stamp
         return response
 
-    def _fresh_frame(self, until_s: float, **wanted: Callable[[Frame], str]) -> Frame:
-        """A frame within the age limit, as of Camera.fresh; waits until ``until_s``, steady.
-        Raises NoFrame.
+    def _why_unusable(self, frame: Frame) -> str:
+        """Why the pose is unknown, as right after a start, or the camera may have moved when the
+        frame was taken; '': it stood still.
         """
-        wait_s = max(0.0, until_s - time.monotonic())
-        return self._camera.fresh(max_age_s=self._max_image_age_s(), wait_s=wait_s, **wanted)
-
-    def _motion_during(self, frame: Frame) -> str:
-        """Why the camera may have moved when the frame was taken; '': it stood still."""
         tf, parts = self._topics.tf, list(self._mast_joints)
-        for world, base in ((tf.base_frame, tf.camera_frame), (tf.world_frame, tf.base_frame)):
-            with suppress(TransformUnavailable):
-                parts += self._transforms.moving_links(world, base)
-        taken = Instant(stamp_ns(frame.message.header) / NS, frame.received_s)
+        with suppress(TransformUnavailable):
+            parts += self._transforms.moving_links(tf.base_frame, tf.camera_frame)
+        try:
+            self._transforms.lookup(tf.world_frame, tf.base_frame)
+            parts += self._transforms.moving_links(tf.world_frame, tf.base_frame)
+        except TransformUnavailable as error:
+            return str(error)
+        taken = Instant(stamp_ns(frame.message) / NS, frame.received_s)
         part = self._stillness.moving(parts, taken, time.monotonic())
         return camera_is_moving(part) if part else ''
 
     def _on_joints(self, message: JointState) -> None:
-        at = Instant(stamp_ns(message.header) / NS, time.monotonic())
+        at = Instant(stamp_ns(message) / NS, time.monotonic())
         angles = dict(zip(message.name, message.position, strict=False))
         for joint in self._mast_joints:
             if joint in angles:
@@ -273,19 +268,6 @@ class SimulatorApp:
     def _max_image_age_s(self) -> float:
         """In steady seconds: a slow simulation renders its pictures more seldom."""
         return self._simulation.stretched(self._limits.max_image_age_s)
-
-    def _await_pose(self, until_s: float) -> None:
-        """Wait until TF provides the pose, at most until ``until_s``: right after a start the
-        first transforms may be missing. Raises TransformUnavailable.
-        """
-        tf = self._topics.tf
-        while True:
-            try:
-                self._transforms.lookup(tf.world_frame, tf.base_frame)
-                return
-            except TransformUnavailable:
-                if time.monotonic() >= until_s or self._closing.wait(POSE_POLL_PERIOD_S):
-                    raise
 
     def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:
         """Score, darken and publish one frame, on either thread. Raises CAPTURE_FAILURES."""

@@ -18,14 +18,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 import math
 import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -83,10 +83,8 @@ class RoverClient:
             for name, service in self.service_names.items()
         }
         others = config.topics.services
-        self._capture_name = others.capture_and_score.name
-        self._analyze_name = others.analyze_ground.name
-        self._capture = node.create_client(CaptureAndScore, self._capture_name)
-        self._analyze = node.create_client(AnalyzeGround, self._analyze_name)
+        self._capture = node.create_client(CaptureAndScore, others.capture_and_score.name)
+        self._analyze = node.create_client(AnalyzeGround, others.analyze_ground.name)
         self._sent_lock = threading.Lock()
         self._sent: Counter[str] = Counter()
         self._timeouts = _timeouts(config)
@@ -115,15 +113,6 @@ class RoverClient:
             return dict(self._sent)
 
     @contextmanager
-    def _sending(self, name: str, cancellation: Cancellation) -> Iterator[None]:
-        """Holds a stop back while a request is sent, and counts the request once it is sent."""
-        with cancellation.hold_back():
-            yield
-        if name != 'get_status':
-            with self._sent_lock:
-                self._sent[self.service_names[name]] += 1
-
-    @contextmanager
     def _reported(self, service: str) -> Iterator[ServiceCall]:
         """A call, whose answer the caller fills in, as a span and for ``on_call``."""
         made, began_s = ServiceCall(service), time.monotonic()
@@ -143,6 +132,16 @@ class RoverClient:
 
     def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
         done = threading.Event()
+
+        @contextmanager
+        def sending() -> Iterator[None]:
+            """Holds a stop back while the request is sent, and counts it once it is."""
+            with cancellation.hold_back():
+                yield
+            if name != 'get_status':
+                with self._sent_lock:
+                    self._sent[self.service_names[name]] += 1
+
         with (
             self._reported(self.service_names[name]) as made,
             (until or Cancellation()).call_when_pressed(done.set),
@@ -157,7 +156,7 @@ class RoverClient:
                     # get_status waits for nothing that the simulator does
                     clock=time.monotonic if name == 'get_status' else self.simulation,
                     done=done,
-                    sending=partial(self._sending, name, cancellation),
+                    sending=sending,
                 )
             except ServiceFailed:
                 if until is not None:
@@ -180,7 +179,7 @@ class RoverClient:
 
     def capture(self) -> CaptureAndScore.Response:
         """Capture one picture. Raises ServiceFailed with the reason of a failure."""
-        with self._reported(self._capture_name) as made:
+        with self._reported(self._capture.srv_name) as made:
             response = call(
                 self._capture,
                 CaptureAndScore.Request(),
@@ -197,7 +196,7 @@ class RoverClient:
 
     def analyze_ground(self) -> AnalyzeGround.Response:
         """Analyze the last capture. Raises ServiceFailed with the reason of a failure."""
-        with self._reported(self._analyze_name) as made:
+        with self._reported(self._analyze.srv_name) as made:
             response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
             if not response.ok:
                 raise answered_failure(response.error_reason, 'analyze_ground')
@@ -247,3 +246,55 @@ def _timeouts(config: Config) -> dict[str, float]:
             for name, (_, command) in config.robot.commands.items()
         },
     }
+
+
+# --- Readiness at the start of the agent -------------------------------------------------------
+
+SERVICES_TIMEOUT_S = 20.0
+STATUS_TIMEOUT_S = 10.0  # the rover may start after its adapter
+POSE_TIMEOUT_S = 3.0  # a robot without TF never has one
+PERIOD_S = 0.05
+
+
+def wait_for_nodes(
+    client: RoverClient,
+    status_of: Callable[[], ToolResult],
+    heard: Callable[[], Status | None],
+    cancellation: Cancellation,
+    notice: Callable[[str], None],
+) -> None:
+    """Wait for the services, for a status that says that the rover stands still, and for a pose,
+    each for a limited time. So the first question has an answer.
+
+    ``status_of`` asks the adapter for the status; ``heard`` is the last one that came without
+    asking, from which the agent answers questions. ``notice`` gets the text about a missing
+    condition. Raises TurnCancelled.
+    """
+
+    def no_services() -> str:
+        return '' if client.ready() else 'The adapter or the simulator node did not appear'
+
+    def no_standstill() -> str:
+        """The adapter begins by stopping the rover."""
+        asked, last = status_of(), heard()
+        if not asked.ok or asked.data.get('moving'):
+            reason = asked.error_reason or asked.data.get('last_error_reason')
+            return f'The rover does not stand still: {reason or "it still moves"}'
+        is_heard = last is not None and not last.get('moving')
+        return '' if is_heard else 'The status of the rover did not arrive'
+
+    for problem, timeout_s in (
+        (no_services, SERVICES_TIMEOUT_S),
+        (no_standstill, STATUS_TIMEOUT_S),
+    ):
+        for _ in range(round(timeout_s / PERIOD_S)):
+            if not (why := problem()):
+                break
+            cancellation.sleep(PERIOD_S)
+        else:
+            notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
+            return
+    for _ in range(round(POSE_TIMEOUT_S / PERIOD_S)):
+        if client.pose() is not None and (heard() or {}).get('rover_x') is not None:
+            return
+        cancellation.sleep(PERIOD_S)

@@ -54,12 +54,13 @@ class RoverTools:
         """Run one tool. Raises TurnCancelled; the result reports every other failure."""
         cancellation = self.cancellation  # a later run may replace the attribute
         cancellation.check()
-        failure: ServiceFailed | None = None
+        drive = _Drive(self._client, self._config, self._ros_clock, name, cancellation)
+        cost = {'cost': self._config.tool_costs.of(name)}
         data: dict[str, Any] = {}
+        failure: ServiceFailed | None = None
         try:
             if name in MOTIONS:
-                drive = _Drive(self._client, self._config, self._ros_clock, name, cancellation)
-                failure = drive.run(**arguments)
+                drive.run(**arguments)
                 data = drive.data()
             elif name == 'capture_and_score':
                 data = self._capture()
@@ -69,27 +70,21 @@ class RoverTools:
                 data = self._status()
             else:
                 _when_heard(partial(self._client.trigger, name, cancellation), cancellation)
-            return self._result(name, failure, data)
         except ServiceFailed as failed:
             failure = failed
         except Exception as error:
-            failure = _internal_error(name, error)
+            text = f'Internal error in {name}: {error!r}'
+            failure = ServiceFailed(text, RefusalCode.INTERNAL_ERROR.value)
+        if failure is None:
+            try:
+                return ToolResult(ok=True, data={**data, **cost})
+            except ValidationError as error:
+                why = error.errors()[0]['msg']
+                failure = ServiceFailed(f'{name} answered what JSON cannot carry: {why}')
         cancellation.check()  # report a stop, not the error that it caused
-        return self._result(name, failure, {})
-
-    def _result(
-        self, name: str, failure: ServiceFailed | None, data: dict[str, Any]
-    ) -> ToolResult:
-        cost = self._config.tool_costs.of(name)
-        try:
-            if failure is None:
-                return ToolResult(ok=True, data={**data, 'cost': cost})
-            reason = str(failure).strip() or f'{name} failed without a reason'
-            data = {**data, **failure.facts, 'cost': cost}
-            return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
-        except ValidationError as error:
-            why = error.errors()[0]['msg']
-            raise ServiceFailed(f'{name} answered what JSON cannot carry: {why}') from error
+        reason = str(failure).strip() or f'{name} failed without a reason'
+        data = {**(drive.data() if drive.has_begun else {}), **failure.facts, **cost}
+        return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
 
     def _capture(self) -> dict[str, Any]:
         needs_mast = self._config.thresholds.capture.require_open_mast
@@ -120,7 +115,9 @@ class RoverTools:
 
 
 class _Drive:
-    """One motion: its legs, and how far it came."""
+    """One motion: its legs, and how far it came. ``has_begun``: or it may have; the budget is
+    charged.
+    """
 
     def __init__(
         self,
@@ -133,32 +130,23 @@ class _Drive:
         self._client, self._motion, self._ros_clock = client, config.thresholds.motion, ros_clock
         self._name, self._cancellation = name, cancellation
         self._watch = ClockWatch(ros_clock, max_age_s=self._motion.clock_max_age_s)
-        self._path = DrivenPath([])
+        self._path = DrivenPath()
         self._driven_s = 0.0
         self._free_m: object = None  # where it ended, as the adapter's status has it
+        self.has_begun = False
 
-    def run(self, duration_s: float) -> ServiceFailed | None:
-        """Why it ended early or its stop failed, else None.
-
-        Raises TurnCancelled, and ServiceFailed only when the motion cannot have begun: the budget
-        is charged for any other motion.
-        """
-        self._await_clock()
+    def run(self, duration_s: float) -> None:
+        """Raises TurnCancelled, and ServiceFailed when it ended early or a stop failed."""
+        # Nothing but the leash could end a motion while the time of motions does not advance.
+        while not self._watch.has_advanced():
+            if why := self._watch.problem():
+                raise ServiceFailed(why)
+            self._cancellation.sleep(CLOCK_PERIOD_S)
         self._path.add(self._client.pose())
-        failure: ServiceFailed | None = None
         left_s = duration_s
-        while failure is None:
-            leg_s = left_s / max(1, math.ceil(left_s / self._longest_leg_s()))
-            try:
-                failure = self._leg(leg_s)
-            except ServiceFailed as refused:
-                if not self._driven_s:
-                    raise
-                failure = _ended_early(refused)
+        while left_s >= SHORTEST_LEG_S or not self.has_begun:  # less is a rounding error
+            self._leg(left_s / max(1, math.ceil(left_s / self._longest_leg_s())))
             left_s = duration_s - self._driven_s
-            if left_s < SHORTEST_LEG_S:  # a rounding error
-                break
-        return failure
 
     def data(self) -> dict[str, Any]:
         end = self._path.last
@@ -171,15 +159,6 @@ class _Drive:
             **({} if self._free_m is None else {'free_m': self._free_m}),
         }
 
-    def _await_clock(self) -> None:
-        """Wait until the time of motions is seen to advance. Raises ServiceFailed if it does not
-        within motion.clock_max_age_s: nothing could end the motion in time but the leash.
-        """
-        while not self._watch.has_advanced():
-            if why := self._watch.problem():
-                raise ServiceFailed(why)
-            self._cancellation.sleep(CLOCK_PERIOD_S)
-
     def _longest_leg_s(self) -> float:
         """The longest motion that the leash allows, in simulated seconds. The leash ends by steady
         time, so a slow simulation drives a long motion in several legs, with a stop after each.
@@ -187,54 +166,39 @@ class _Drive:
         stretch = self._client.simulation.stretched(1.0)
         return LEASH_SHARE * self._motion.max_duration_s / stretch if stretch > 1.0 else math.inf
 
-    def _leg(self, duration_s: float) -> ServiceFailed | None:
-        """Start, wait and stop once. Why it ended early, else None. Raises like ``run``."""
-        begin_s = self._seconds()
-        failure: ServiceFailed | None = None
+    def _leg(self, duration_s: float) -> None:
+        """Start, wait, stop, and wait for standstill. Raises like ``run``."""
+        start = partial(self._client.start, self._name, self._cancellation)
+        asked_s = self._seconds()
         try:
-            self._start()
-        except ServiceFailed as failed:
-            if failed.code != RefusalCode.NO_ANSWER:
-                raise
-            failure = failed
-        else:
-            begin_s = self._seconds()
-            try:
-                failure = self._travel_and_stop(duration_s)
-            except ServiceFailed as failed:
-                failure = failed
-            except Exception as error:
-                failure = _internal_error(self._name, error)
-        if failure is None:
-            self._driven_s += duration_s
-            return None
-        self._cancellation.check()  # report a stop, not the error that it caused
-        self._path.add(self._client.pose())
-        self._driven_s += max(0.0, self._seconds() - begin_s)
-        return failure
-
-    def _start(self) -> None:
-        """Start the motion, once the adapter hears the agent. Raises ServiceFailed and
-        TurnCancelled.
-        """
-        request = partial(self._client.start, self._name, self._cancellation)
-        try:
-            _when_heard(request, self._cancellation)
+            _when_heard(start, self._cancellation)
         except ServiceFailed as failure:
-            if failure.code == RefusalCode.NO_ANSWER:  # it may have begun, or may begin
-                with suppress(ServiceFailed):
-                    self._stop()
+            if failure.code != RefusalCode.NO_ANSWER:
+                raise _ended_early(failure) if self.has_begun else failure from None
+            with suppress(ServiceFailed):  # it may have begun, or may begin
+                self._stop()
+            self._cut_short(asked_s)
             raise
-
-    def _travel_and_stop(self, duration_s: float) -> ServiceFailed | None:
-        """Finish a started motion. Why it ended early, else None."""
+        self.has_begun, begun_s = True, self._seconds()
         try:
-            failure = self._travel(duration_s)
-        finally:
-            # Stop the rover before any error of the wait propagates.
-            self._stop()
-        self._wait_until_still()
-        return failure
+            try:
+                early = self._travel(duration_s)
+            finally:  # stop the rover before any error of the wait propagates
+                self._stop()
+            self._wait_until_still()
+            if early is not None:
+                raise early
+        except Exception:
+            self._cut_short(begun_s)
+            raise
+        self._driven_s += duration_s
+
+    def _cut_short(self, since_s: float) -> None:
+        """Count what came of a leg. Raises TurnCancelled: a stop, not the error that it caused."""
+        self.has_begun = True
+        self._cancellation.check()
+        self._path.add(self._client.pose())
+        self._driven_s += max(0.0, self._seconds() - since_s)
 
     def _travel(self, duration_s: float) -> ServiceFailed | None:
         """Wait for the motion's duration. Why it ended early, else None.
@@ -263,7 +227,11 @@ class _Drive:
                 status = self._client.status()
                 if not status.get('moving'):
                     reason = status.get('last_error_reason') or 'the rover was stopped'
-                    return _ended_by_adapter(answered_failure(str(reason), 'the motion'))
+                    why_ended = answered_failure(str(reason), 'the motion')
+                    ended, code = _ended_early(why_ended), RefusalCode.SAFETY_VIOLATION.value
+                    if why_ended.code == RefusalCode.STOPPED:
+                        ended = ServiceFailed(f'{code}: {ended}', code)
+                    return ended
         return None
 
     def _seconds(self) -> float:
@@ -320,43 +288,25 @@ def _ended_early(why: ServiceFailed) -> ServiceFailed:
     return ServiceFailed(f'Motion ended early: {why}', why.code, why.facts)
 
 
-def _ended_by_adapter(why: ServiceFailed) -> ServiceFailed:
-    ended = _ended_early(why)
-    if why.code != RefusalCode.STOPPED:
-        return ended
-    code = RefusalCode.SAFETY_VIOLATION.value
-    return ServiceFailed(f'{code}: {ended}', code)
-
-
-def _internal_error(name: str, error: Exception) -> ServiceFailed:
-    text = f'Internal error in {name}: {error!r}'
-    return ServiceFailed(text, RefusalCode.INTERNAL_ERROR.value)
-
-
 class DrivenPath:
     """Poses along a motion. ``length`` is in metres; None with fewer than two poses. A pose counts
     once it lies STRIDE_M from the last one that counted, so that noise is not taken for driving.
     """
 
-    def __init__(self, poses: list[RoverPose | None]) -> None:
-        self._poses = [pose for pose in poses if pose is not None]
+    def __init__(self) -> None:
+        self.last: RoverPose | None = None
+        self.length: float | None = None
+        self._counted: RoverPose | None = None
+        self._counted_m = 0.0
 
     def add(self, pose: RoverPose | None) -> None:
-        if pose is not None:
-            self._poses.append(pose)
-
-    @property
-    def last(self) -> RoverPose | None:
-        return self._poses[-1] if self._poses else None
-
-    @property
-    def length(self) -> float | None:
-        if len(self._poses) < 2:
-            return None
-        length, counted = 0.0, self._poses[0]
-        for pose in self._poses[1:]:
-            stride = math.hypot(pose.x - counted.x, pose.y - counted.y)
-            if stride >= STRIDE_M:
-                length, counted = length + stride, pose
-        last = self._poses[-1]
-        return length + math.hypot(last.x - counted.x, last.y - counted.y)
+        if pose is None:
+            return
+        self.last, counted = pose, self._counted
+        if counted is None:
+            self._counted = pose
+            return
+        stride_m = math.hypot(pose.x - counted.x, pose.y - counted.y)
+        self.length = self._counted_m + stride_m
+        if stride_m >= STRIDE_M:
+            self._counted, self._counted_m = pose, self.length

@@ -16,7 +16,7 @@ it.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, Model, TraceEvent, TraceKind
@@ -24,9 +24,8 @@ from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from pydantic import ConfigDict, Field, ValidationError
-from typing_extensions import dataclass_transform
+from typing_extensions import dataclass_transform, Self
 
-E = TypeVar('E', bound='TypedEvent')
 TriggerChange = Literal['armed', 'fired', 'suppressed']
 
 IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill for tasks
@@ -66,7 +65,7 @@ class TypedEvent(Model):
         }
 
     @classmethod
-    def of(cls: type[E], event: TraceEvent) -> E | None:
+    def of(cls, event: TraceEvent) -> Self | None:
         if event.type not in ('', cls.TYPE) or event.kind not in cls.KINDS:
             return None
         data: Any = event.data or {}

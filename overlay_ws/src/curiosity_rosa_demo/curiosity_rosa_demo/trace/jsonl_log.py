@@ -35,10 +35,14 @@ class JsonLines:
         self.path, self._max_bytes, self._max_files = Path(path), max_bytes, max_files
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = threading.Lock()  # turns, stops, the kernel and the policy all trace
-        self._torn = _ends_mid_line(self.path)
         # Unbuffered: bytes that a full disk rejected must not be written later, in mid line.
         self._file = self.path.open('ab', buffering=0)
         self._size = self.path.stat().st_size  # bytes
+        self._torn = False  # the last writer left an incomplete line
+        if self._size and self.path.is_file():
+            with self.path.open('rb') as file:
+                file.seek(-1, 2)
+                self._torn = file.read() != b'\n'
 
     def append(self, line: bytes) -> None:
         """Append ``line``, or several, without the last end of line. Thread-safe; ignored after
@@ -76,15 +80,6 @@ class JsonLines:
     def close(self) -> None:
         with self._lock:
             self._file.close()
-
-
-def _ends_mid_line(path: Path) -> bool:
-    """Whether the last writer left an incomplete line."""
-    if not path.is_file() or path.stat().st_size == 0:
-        return False
-    with path.open('rb') as file:
-        file.seek(-1, 2)
-        return file.read() != b'\n'
 
 
 MAX_TAIL_BYTES = 8_000_000  # read back after a restart

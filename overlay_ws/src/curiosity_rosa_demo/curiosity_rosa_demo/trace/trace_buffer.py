@@ -6,13 +6,20 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The ring of events: the newest ones, numbered, within a number and an amount of memory."""
+"""The one ring of events of a process: the event bus, with readers at their own pace.
+
+A listener is called at once and must be quick. A reader has a place in the ring and reads when it
+likes; what it has missed is counted. infra/event_thread.py reads for a subscriber that may wait.
+"""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
+import logging
+import threading
 from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.domain.models import TraceEvent
@@ -22,6 +29,16 @@ from curiosity_rosa_demo.trace.trace_codec import event_memory
 MAX_EVENTS, MAX_BYTES = 2000, 16 * 1024 * 1024
 
 T = TypeVar('T')
+
+_log = logging.getLogger('curiosity_rosa.events')
+
+
+class EventsLost(Exception):
+    """A subscriber was too slow: the ring has dropped events that it had not read."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f'{count} events came faster than it could take them')
+        self.count = count
 
 
 @dataclass(frozen=True)
@@ -46,53 +63,179 @@ class Batch(Generic[T]):
     events: list[Published[T]]
 
 
-class TraceBuffer:
-    """The newest ``max_events``, trace events and others; fewer if they would take more than
-    ``max_bytes``, but at least one. Not thread-safe.
+@dataclass(frozen=True)
+class _Listener:
+    name: str
+    kind: type[Any]
+    own_only: bool
+    call: Callable[[Any], None]
+
+    def wants(self, published: Published[Any]) -> bool:
+        return isinstance(published.event, self.kind) and (published.own or not self.own_only)
+
+
+class EventBus:
+    """Keeps the newest ``max_events``, trace events and dataclasses of other publishers; fewer if
+    they would take more than ``max_bytes``, but at least one. Safe from any thread.
+
+    A listener that raises hurts neither the publisher nor another listener. ``failed`` gets its
+    name and the error, in the publisher's thread. The listener stays subscribed: a write that
+    failed for one event may work for the next.
     """
 
-    def __init__(self, max_events: int = MAX_EVENTS, max_bytes: int = MAX_BYTES) -> None:
-        self._max_events, self._max_bytes = max_events, max_bytes
+    def __init__(
+        self,
+        failed: Callable[[str, Exception], None] | None = None,
+        *,
+        max_events: int = MAX_EVENTS,
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        self._failed, self._max_events, self._max_bytes = failed, max_events, max_bytes
+        self._lock = threading.RLock()  # a listener may publish or unsubscribe
         self._ring: deque[Published[Any]] = deque()
         self._bytes = 0
         self._trace_ids: set[str] = set()  # of the trace events in the ring
-        self.last_number = 0
+        self._undelivered: deque[Published[Any]] = deque()
+        self._delivering = False
+        self._listeners: dict[object, _Listener] = {}
+        self.last_number = 0  # of the newest event
 
-    def append(self, event: object, *, own: bool = True) -> Published[Any] | None:
-        """The stored event; None for a trace event that is here already: late histories repeat
-        events, and our own come back from the topic.
+    def publish(self, event: object, *, own: bool = True) -> bool:
+        """Store the event and call the listeners in this thread, one event at a time, in the order
+        of their subscriptions. False for a trace event that is stored already, and is ignored:
+        late histories repeat events, and our own come back from the topic.
         """
+        with self._lock:
+            if isinstance(event, TraceEvent) and event.event_id in self._trace_ids:
+                return False
+            self._undelivered.append(self._stored(event, own))
+            if self._delivering:  # a listener publishes: its event follows the present one
+                return True
+            self._delivering = True
+            try:
+                while self._undelivered:
+                    present = self._undelivered.popleft()
+                    for listener in tuple(self._listeners.values()):
+                        if listener.wants(present):
+                            self._call(listener, present.event)
+            finally:
+                self._delivering = False
+            return True
+
+    def trace_events(
+        self, count: int | None = None, *, own_only: bool = False
+    ) -> list[TraceEvent]:
+        """The newest ``count`` trace events (all when None), oldest first."""
+        with self._lock:
+            found = [
+                each.event
+                for each in self._ring
+                if isinstance(each.event, TraceEvent) and (each.own or not own_only)
+            ]
+        return found if count is None else found[max(0, len(found) - max(0, count)) :]
+
+    def events_after(self, number: int) -> Batch[Any]:
+        """All events after ``number`` that the ring still holds."""
+        with self._lock:
+            first = self.last_number - len(self._ring) + 1
+            skipped = max(0, number + 1 - first)
+            return Batch(max(0, first - 1 - number), list(islice(self._ring, skipped, None)))
+
+    def listen(
+        self,
+        name: str,
+        listener: Callable[[T], None],
+        kind: type[T],
+        *,
+        own_only: bool = False,
+    ) -> Callable[[], None]:
+        """``listener`` is called for every event of ``kind`` from now on, in the publisher's
+        thread and under the lock of the bus: it must be quick. The result unsubscribes it.
+        """
+        return self._add(_Listener(name, kind, own_only, listener))
+
+    def subscribe(
+        self,
+        name: str,
+        kind: type[T],
+        *,
+        after: int | None = None,
+        own_only: bool = False,
+        wake: Callable[[], None] = lambda: None,
+    ) -> Subscription[T]:
+        """A reader of the events of ``kind`` after number ``after`` (None: from now on). ``wake``
+        is called after each of them, in the publisher's thread, and must be quick.
+        """
+        wanted = _Listener(name, kind, own_only, lambda event: wake())
+        with self._lock:
+            start = self.last_number if after is None else after
+            return Subscription(self, wanted, start, self._add(wanted))
+
+    def report(self, name: str, error: Exception) -> None:
+        """Report that the subscriber ``name`` has failed or has lost events."""
+        if self._failed is None:
+            _log.warning('event=subscriber_failed name=%s error=%r', name, str(error))
+            return
+        try:
+            self._failed(name, error)
+        except Exception:  # the report may fail for the same reason
+            _log.exception('event=listener_failed name=%s', name)
+
+    def _add(self, listener: _Listener) -> Callable[[], None]:
+        key = object()  # the same function may subscribe twice
+
+        def remove() -> None:
+            with self._lock:
+                self._listeners.pop(key, None)
+
+        with self._lock:
+            self._listeners[key] = listener
+        return remove
+
+    def _stored(self, event: object, own: bool) -> Published[Any]:
         size = memory_size(event)
         if isinstance(event, TraceEvent):
-            if event.event_id in self._trace_ids:
-                return None
-            self._trace_ids.add(event.event_id)
             size = event_memory(event)
+            self._trace_ids.add(event.event_id)
         self.last_number += 1
         published = Published(self.last_number, event, own, size)
         self._ring.append(published)
         self._bytes += size
-        while len(self) > self._max_events or (self._bytes > self._max_bytes and len(self) > 1):
+        while len(self._ring) > self._max_events or (
+            self._bytes > self._max_bytes and len(self._ring) > 1
+        ):
             dropped = self._ring.popleft()
             self._bytes -= dropped.size
             if isinstance(dropped.event, TraceEvent):
                 self._trace_ids.discard(dropped.event.event_id)
         return published
 
-    def after(self, number: int) -> Batch[Any]:
-        """All events after ``number`` that are still here."""
-        first = self.last_number - len(self) + 1
-        skipped = max(0, number + 1 - first)
-        return Batch(max(0, first - 1 - number), list(islice(self._ring, skipped, None)))
+    def _call(self, listener: _Listener, event: object) -> None:
+        try:
+            listener.call(event)
+        except Exception as error:  # SystemExit and KeyboardInterrupt still end the process
+            self.report(listener.name, error)
 
-    def last(self, count: int | None = None, *, own_only: bool = False) -> list[TraceEvent]:
-        """The newest ``count`` trace events (all when None), oldest first."""
-        found = [
-            each.event
-            for each in self._ring
-            if isinstance(each.event, TraceEvent) and (each.own or not own_only)
-        ]
-        return found if count is None else found[max(0, len(found) - max(0, count)) :]
 
-    def __len__(self) -> int:
-        return len(self._ring)
+class Subscription(Generic[T]):
+    """A place in the ring of a bus. Use it in one thread. ``lost``: events missed so far.
+    ``close``: call ``wake`` no more; what is stored can still be read.
+    """
+
+    def __init__(
+        self, bus: EventBus, wanted: _Listener, after: int, close: Callable[[], None]
+    ) -> None:
+        self.lost, self.close = 0, close
+        self._bus, self._wanted, self._after = bus, wanted, after
+
+    def read(self, limit: int | None = None) -> Batch[T]:
+        """The next events, ``limit`` at most; without events: there are no more now."""
+        batch = self._bus.events_after(self._after)
+        found: list[Published[T]] = [each for each in batch.events if self._wanted.wants(each)]
+        if limit is not None and len(found) >= limit:
+            found = found[:limit]
+            self._after = found[-1].number
+        else:
+            self._after += batch.lost + len(batch.events)
+        self.lost += batch.lost
+        return Batch(batch.lost, found)

@@ -76,9 +76,12 @@ class MarkerBuilder:
         markers = [Marker(action=Marker.DELETEALL), self._bright_zone()]
         if pose is not None:
             markers += self._rover(pose)
-        points = trail[-self._config.trail_points :]
-        if len(points) > 1:  # RViz rejects a line strip with one point
-            markers.append(self._trail(points))
+        if len(trail) > 1:  # RViz rejects a line strip with one point
+            strip = self._marker('trail', 0, Marker.LINE_STRIP, (0.20, 0.55, 1.00, 0.9))
+            strip.scale.x = 0.08
+            newest = trail[-self._config.trail_points :]
+            strip.points = [Point(x=x, y=y, z=0.05) for x, y in newest]
+            markers.append(strip)
         markers += self._lines(shown)
         if capture is not None:
             markers.append(self._score(capture, len(shown)))
@@ -111,18 +114,18 @@ class MarkerBuilder:
             marker.pose.orientation.w = math.cos(pose.yaw_rad / 2.0)
             yield marker
 
-    def _trail(self, points: Sequence[tuple[float, float]]) -> Marker:
-        marker = self._marker('trail', 0, Marker.LINE_STRIP, (0.20, 0.55, 1.00, 0.9))
-        marker.scale.x = 0.08
-        marker.points = [Point(x=x, y=y, z=0.05) for x, y in points]
-        return marker
-
     def _lines(self, events: Sequence[TraceEvent]) -> Iterator[Marker]:
-        """One text marker per event, the newest lowest, as on a terminal."""
+        """One text marker per event, the newest lowest, as on a terminal: kind, tool, message, and
+        the reason of a failure.
+        """
         for slot, event in enumerate(reversed(events)):
             colour = RED if event.ok is False else KIND_COLOURS[event.kind]
             height = LOWEST_LINE_HEIGHT_M + slot * LINE_STEP
-            text = clip_columns(_line_of(event), LINE_COLUMNS)
+            tool = f' {event.tool_name}:' if event.tool_name else ''
+            reason = event.error_reason or ''
+            suffix = f' ({reason})' if reason and reason not in event.message else ''
+            line = f'{event.kind.value}{tool} {event.message}{suffix}'
+            text = clip_columns(line, LINE_COLUMNS)
             yield self._text('trace', slot, text, colour, height, LINE_HEIGHT)
 
     def _score(self, capture: CaptureTaken, lines: int) -> Marker:
@@ -153,11 +156,3 @@ class MarkerBuilder:
         marker.color = ColorRGBA(r=red, g=green, b=blue, a=alpha)
         marker.pose.orientation.w = 1.0
         return marker
-
-
-def _line_of(event: TraceEvent) -> str:
-    """The event in one line: kind, tool, message, and the reason of a failure."""
-    tool = f' {event.tool_name}:' if event.tool_name else ''
-    reason = event.error_reason or ''
-    suffix = f' ({reason})' if reason and reason not in event.message else ''
-    return f'{event.kind.value}{tool} {event.message}{suffix}'

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.infra.tf import TransformUnavailable
 from curiosity_rosa_demo.trace.events import CaptureTaken, NodeStarted
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import decode
 from curiosity_rosa_demo.viz.marker_builder import capture_in, MarkerBuilder
 import rclpy
@@ -49,7 +49,7 @@ class Visualizer:
         config = node_config(self._node)
         self._frames = config.topics.tf
         self._builder = MarkerBuilder(config.thresholds, self._frames.world_frame)
-        self._events = TraceBuffer(config.thresholds.trace.buffer_size)
+        self._events = EventBus(max_events=config.thresholds.trace.buffer_size)
         self._trail = Trail(config.thresholds.viz.trail_points)
         self._capture: CaptureTaken | None = None
         self._pose: RoverPose | None = None
@@ -81,7 +81,7 @@ class Visualizer:
 
     def _on_trace(self, message: String) -> None:
         event = decode(message.data)
-        if NodeStarted.of(event) or not self._events.append(event):
+        if NodeStarted.of(event) or not self._events.publish(event):
             return
         self._received += 1
         self._capture = capture_in(event) or self._capture
@@ -97,7 +97,7 @@ class Visualizer:
             'drawing',
             {
                 'events_heard': self._received,
-                'events_drawn': len(self._events),
+                'events_drawn': len(self._events.trace_events()),
                 'drawings': self._drawings,
                 'x': self._pose and self._pose.x,
                 'y': self._pose and self._pose.y,
@@ -105,8 +105,8 @@ class Visualizer:
         )
 
     def _update_pose(self) -> None:
-        self._pose = None  # the rover's markers are deleted
         seen: tuple[float, ...] = ()
+        self._pose = None  # the rover's markers are deleted
         with suppress(TransformUnavailable):
             pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
             self._pose = pose
@@ -118,7 +118,7 @@ class Visualizer:
 
     def _draw(self) -> None:
         # Sort by time: the histories of several publishers arrive one after another.
-        events = sorted(self._events.last(), key=lambda event: event.ts)
+        events = sorted(self._events.trace_events(), key=lambda event: event.ts)
         array = self._builder.build(self._pose, self._trail.points(), events, self._capture)
         self._needs_redraw = not self._publisher.publish(array)  # the next timer tries again
         if not self._needs_redraw:

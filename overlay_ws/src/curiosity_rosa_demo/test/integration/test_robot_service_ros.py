@@ -27,8 +27,8 @@ from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import encode, new_event
 import cv2
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus

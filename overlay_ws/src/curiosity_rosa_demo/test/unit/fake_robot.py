@@ -43,8 +43,8 @@ from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 from missions.rover_twin import ANALYSIS

@@ -64,8 +64,7 @@ from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from harness import wait_until
 from tool_rover import SimulatedRover
@@ -156,7 +155,7 @@ class ScriptedAgentSession:
         self.brain_state: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
-        self._events = TraceBuffer(200)
+        self._events = EventBus(max_events=200)
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.doors: list[str] = []  # through which the text of each turn came
@@ -179,10 +178,10 @@ class ScriptedAgentSession:
         return {}
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
-        self._events.append(new_event(kind, message, **fields))
+        self._events.publish(new_event(kind, message, **fields))
 
     def recent_events(self) -> list[TraceEvent]:
-        return self._events.last()
+        return self._events.trace_events()
 
     def _work(self, what: str, cancellation: Cancellation) -> Outcome:
         cancellation.check()

@@ -55,9 +55,9 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.infra.files import SafetyLatch
-from curiosity_rosa_demo.tools.readiness import wait_for_nodes
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.tools.rover_client import wait_for_nodes
 from curiosity_rosa_demo.trace.events import task_of, TurnStarted
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings

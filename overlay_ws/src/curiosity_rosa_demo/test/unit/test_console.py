@@ -86,8 +86,8 @@ from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.reporter import status_text
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
 from examples import examples
 from harness import wait_until

@@ -32,9 +32,8 @@ from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import ModelCalled
-from curiosity_rosa_demo.trace.trace_buffer import MAX_EVENTS
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, MAX_EVENTS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
 from fake_robot import FakeRobot

@@ -25,9 +25,9 @@ from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
 from curiosity_rosa_demo.agent.topics.captures import Artifacts
 from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass
 from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
-from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused, Scene
+from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
-from curiosity_rosa_demo.imaging.ground.view import Body, CameraPose, Lens
+from curiosity_rosa_demo.imaging.ground.view import hidden, leaning, Lens, Scene
 from curiosity_rosa_demo.imaging.image_header import DecodeError, EncodeError, picture_size
 from curiosity_rosa_demo.imaging.pixels import (
     decode_picture,
@@ -36,6 +36,7 @@ from curiosity_rosa_demo.imaging.pixels import (
     Pixels,
     raw_pixels,
 )
+from curiosity_rosa_demo.infra.config.limits import PartConfig
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.sim.image_pipeline import ImagePipeline, Label
 from curiosity_rosa_demo.sim.light_model import LightModel
@@ -43,7 +44,7 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from curiosity_stand_in.renderer import Renderer
 import cv2
 from examples import examples
-from ground_views import gentle_relief, judged, views
+from ground_views import BODY, gentle_relief, judged, views
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from missions.rover_twin import ANALYSIS
@@ -331,10 +332,9 @@ def test_the_shipped_model_is_dark_at_the_start_and_good_ahead() -> None:
 
 
 SIZE, RANGE_M, TILT = 800, 20.0, 0.3
-LENS = Lens.of_field_of_view(SIZE, SIZE, 1.3962634)
-CAMERA = CameraPose.level(2.0, TILT)
-BODY = (Body(-1.45, 1.45, -1.3, 1.3, 1.1),)
-SCENE = Scene(LENS, CAMERA, BODY, RANGE_M)
+LENS = Lens.of_field_of_view(1.3962634)
+HEIGHT = 2.0
+SCENE = Scene(LENS, leaning(0.0, TILT, HEIGHT), (BODY,), RANGE_M)
 
 
 def sand(seed: int = 1) -> np.ndarray:
@@ -348,10 +348,9 @@ def sand(seed: int = 1) -> np.ndarray:
 def with_rock(ahead: float, left: float, width: float) -> np.ndarray:
     picture = sand()
     c, s = math.cos(TILT), math.sin(TILT)
-    depth = ahead * c + CAMERA.height * s
-    column = LENS.cx - LENS.fx * left / depth
-    row = LENS.cy + LENS.fy * (CAMERA.height * c - ahead * s) / depth
-    half = LENS.fx * width / depth / 2
+    depth, focal = ahead * c + HEIGHT * s, SIZE * LENS.fx
+    column, row = (SIZE / 2 + focal * off / depth for off in (-left, HEIGHT * c - ahead * s))
+    half = focal * width / depth / 2
     corners = (round(column - half), round(row - half)), (round(column + half), round(row))
     cv2.rectangle(picture, *corners, (50, 55, 60), -1)
     return picture
@@ -401,13 +400,13 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
 def test_a_box_hides_a_ray_that_passes_through_it(
     x: tuple[float, float], y: tuple[float, float], top: float, point: tuple[float, float]
 ) -> None:
-    box = Body(x[0], x[0] + x[1], y[0], y[0] + y[1], top)
-    shares = np.linspace((CAMERA.height - top) / CAMERA.height, 1.0, 4001)
+    box = PartConfig(x_min=x[0], x_max=x[0] + x[1], y_min=y[0], y_max=y[0] + y[1], height_m=top)
+    shares = np.linspace((HEIGHT - top) / HEIGHT, 1.0, 4001)
     way = np.outer(shares, point)
     margins = np.minimum(way - (box.x_min, box.y_min), (box.x_max, box.y_max) - way).min(axis=1)
     assume(abs(margins.max()) > 0.01)  # the samples lie less than that apart
     rays = (np.float32([[one]]) for one in point)
-    assert bool(box.hides(CAMERA, *rays)) == (margins.max() > 0.0)
+    assert bool(hidden(box, SCENE, *rays)) == (margins.max() > 0.0)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +415,7 @@ def test_a_box_hides_a_ray_that_passes_through_it(
         ((0.1 * sand()).astype(np.uint8), SCENE, 'too dark'),
         (np.full((SIZE, SIZE, 3), 255, np.uint8), SCENE, 'overexposed'),
         (cv2.GaussianBlur(with_rock(6, 0, 0.8), (0, 0), 4), SCENE, 'blurred'),
-        (sand(), Scene(LENS, CameraPose.level(2.0, -0.9), BODY, RANGE_M), 'shows ground'),
+        (sand(), replace(SCENE, mount=leaning(0.0, -0.9, HEIGHT)), 'shows ground'),
     ],
     ids=['dark', 'bright', 'blurred', 'sky'],
 )
@@ -458,7 +457,7 @@ ANSWERS = {
 
 
 def test_the_answer_has_the_numbers() -> None:
-    scene = Scene(LENS, CAMERA, BODY, RANGE_M, 'No camera info on /camera_info')
+    scene = replace(SCENE, note='No camera info on /camera_info')
     analysis, _ = analyze(with_rock(6.0, 0.0, 0.8), scene)
     assert analysis.geometry is Geometry.ESTIMATED
     for language, words in ANSWERS.items():

@@ -60,7 +60,7 @@ from curiosity_rosa_demo.infra.files import (
 )
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_rosa_demo.trace.reporter import finite_float, result_summary, trace_result
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,
     decode,
@@ -324,11 +324,11 @@ def test_an_event_of_the_topic_is_bounded_by_its_memory(fragment: str, count: in
 def test_a_buffer_keeps_the_newest_events_that_fit(
     lengths: list[int], size: int, max_bytes: int
 ) -> None:
-    buffer = TraceBuffer(size, max_bytes)
+    buffer = EventBus(max_events=size, max_bytes=max_bytes)
     sent = [new_event(TraceKind.ACT, 'x' * length) for length in lengths]
     for each in sent:
-        buffer.append(each)
-    kept = buffer.last()
+        buffer.publish(each)
+    kept = buffer.trace_events()
     assert kept == sent[len(sent) - len(kept) :]
     assert len(kept) <= size
     assert sum(map(event_memory, kept)) <= max_bytes or len(kept) == 1

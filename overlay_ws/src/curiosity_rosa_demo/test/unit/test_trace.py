@@ -63,7 +63,6 @@ from curiosity_rosa_demo.infra.tracing import (
     SpanQueue,
     TaskTracer,
 )
-from curiosity_rosa_demo.trace.bus import EventBus, EventsLost, Published
 from curiosity_rosa_demo.trace.events import (
     BudgetLimitReached,
     CaptureTaken,
@@ -80,7 +79,7 @@ from curiosity_rosa_demo.trace.events import (
     TurnAnswered,
     TurnStarted,
 )
-from curiosity_rosa_demo.trace.trace_buffer import TraceBuffer
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost, Published
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,
     decode,
@@ -285,17 +284,15 @@ def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_event
 def test_a_buffer_keeps_the_last_n_and_takes_none_again(
     size: int, numbers: list[int], count: int
 ) -> None:
-    buffer, model = TraceBuffer(size), list[TraceEvent]()
+    buffer, model = EventBus(max_events=size), list[TraceEvent]()
     for number in numbers:
         each = event('m').model_copy(update={'event_id': str(number), 'ts': float(number)})
         new = each not in model[-size:]
-        assert (buffer.append(each) is not None) is new
+        assert buffer.publish(each) is new
         model += [each] if new else []
-    buffer.last().clear()  # a copy
-    assert buffer.last() == model[-size:]
-    assert len(buffer) == min(size, len(model))
-    kept = min(max(count, 0), len(buffer))
-    assert buffer.last(count) == buffer.last()[len(buffer) - kept :]
+    buffer.trace_events().clear()  # a copy
+    assert (kept := buffer.trace_events()) == model[-size:]
+    assert buffer.trace_events(count) == kept[len(kept) - min(max(count, 0), len(kept)) :]
 
 
 # --- the codec -----------------------------------------------------------------------------------

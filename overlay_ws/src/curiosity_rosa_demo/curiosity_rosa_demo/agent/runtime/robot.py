@@ -28,7 +28,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 T = TypeVar('T')
 

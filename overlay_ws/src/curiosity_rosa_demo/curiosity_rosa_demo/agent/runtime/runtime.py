@@ -85,7 +85,7 @@ from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.files import SafetyLatch
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer

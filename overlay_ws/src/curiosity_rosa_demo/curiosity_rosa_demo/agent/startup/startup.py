@@ -28,8 +28,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.tools.readiness import wait_for_nodes
-from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.tools.rover_client import RoverClient, wait_for_nodes
 
 CLOSE_TIMEOUT_S = 5.0
 

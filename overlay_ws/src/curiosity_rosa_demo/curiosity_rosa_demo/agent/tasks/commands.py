@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.tasks.validation import (
     task_label,
 )
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 _S = LifecycleState
 

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, StoreError, Task
 from curiosity_rosa_demo.agent.tasks.validation import wait_reason_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 MAX_ENDED_TASKS = 1000  # tasks that ended and can still be listed
 

@@ -18,7 +18,7 @@ import logging
 from curiosity_rosa_demo.agent.tasks.entry import PendingChange
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 # --- The task events of the event bus, for a reader in the runner's loop -----------------------
 

@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, Task, Task
 from curiosity_rosa_demo.agent.tasks.validation import task_label
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 _S = LifecycleState
 

@@ -12,7 +12,6 @@ duration.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 import time
 
@@ -23,18 +22,9 @@ from curiosity_rosa_demo.domain.ground import (
     RockResult,
 )
 from curiosity_rosa_demo.imaging.ground.annotate import annotated
-from curiosity_rosa_demo.imaging.ground.rocks import find_rocks, FoundRock
+from curiosity_rosa_demo.imaging.ground.rocks import find_rocks
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
-from curiosity_rosa_demo.imaging.ground.view import (
-    Attitude,
-    Body,
-    CameraPose,
-    ground_view,
-    GroundView,
-    Lens,
-    LEVEL,
-    Mask,
-)
+from curiosity_rosa_demo.imaging.ground.view import ground_view, GroundView, Mask, Scene
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import Pixels
 import cv2
@@ -60,22 +50,6 @@ class GroundRefused(ImageError):
     what = GROUND_UNKNOWN
 
 
-@dataclass(frozen=True)
-class Scene:
-    """How the picture was taken. ``mount``: the camera in the base frame, whose origin lies
-    ``base_height`` above the ground. ``note``: why lens, mount or attitude are estimates; empty:
-    they are measured.
-    """
-
-    lens: Lens
-    mount: CameraPose
-    bodies: tuple[Body, ...]  # of the rover itself
-    farthest: float
-    note: str = ''
-    attitude: Attitude = LEVEL
-    base_height: float = 0.0
-
-
 def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     """The analysis of a BGR or grey picture, and the picture with its findings drawn in.
 
@@ -84,12 +58,11 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     began = time.perf_counter()
     if pixels.ndim == 2:
         pixels = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_GRAY2BGR), np.uint8)
-    pixels, lens = _at_most(pixels, scene.lens)
+    if (factor := LARGEST_SIDE / max(pixels.shape[:2])) < 1.0:
+        small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(small, np.uint8)
     height, width = pixels.shape[:2]
-    pose = scene.mount.levelled(scene.attitude, scene.base_height)
-    view = ground_view(
-        width, height, lens, pose, farthest=scene.farthest, bodies=scene.bodies, mount=scene.mount
-    )
+    view = ground_view(scene, width, height)
     if np.count_nonzero(view.mask) < LEAST_SHARE * view.mask.size:
         raise GroundRefused(
             f'less than {100 * LEAST_SHARE:g} % of the picture shows ground within '
@@ -111,23 +84,22 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     if deviation > FLAT_DEVIATION and sharp < LEAST_SHARPNESS:
         raise GroundRefused(f'blurred, sharpness {sharp:.2f}, {LEAST_SHARPNESS:g} is needed')
     trust = ESTIMATE_TRUST if scene.note else 1.0
-    kept = [_result(rock, trust) for rock in rocks]
-    biggest = max(rocks, key=lambda rock: rock.width * rock.height, default=None)
+    biggest = max(rocks, key=lambda rock: rock.width_m * rock.height_m, default=None)
     covered = np.count_nonzero(rock_mask & view.mask) / shown.size
     analysis = GroundAnalysis(
         texture=texture,
         rocks=len(rocks),
         rock_coverage_pct=round(100.0 * covered, 2),
-        largest_rock=_result(biggest, trust) if biggest else None,
-        nearest_rocks=tuple(kept[:KEPT_ROCKS]),
+        largest_rock=_rounded(biggest, trust) if biggest else None,
+        nearest_rocks=tuple(_rounded(rock, trust) for rock in rocks[:KEPT_ROCKS]),
         rocks_confidence=round(trust * _rocks_confidence(rocks, sharp, clipped), 2),
         range_m=scene.farthest,
         sharpness=round(sharp, 2),
         exposure_luma=round(middle, 1),
         clipped_pct=round(100 * clipped, 2),
-        camera_height_m=round(pose.height, 3),
-        body_roll_deg=round(math.degrees(scene.attitude.roll), 2),
-        body_pitch_deg=round(-math.degrees(scene.attitude.pitch), 2),
+        camera_height_m=round(scene.pose.translation[2] - scene.ground_z, 3),
+        body_roll_deg=round(math.degrees(scene.attitude[0]), 2),
+        body_pitch_deg=round(-math.degrees(scene.attitude[1]), 2),
         geometry=Geometry.ESTIMATED if scene.note else Geometry.MEASURED,
         geometry_note=scene.note,
         took_ms=0.0,
@@ -135,14 +107,6 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     picture = annotated(pixels, view, rock_mask, analysis, area)
     took = round(1e3 * (time.perf_counter() - began), 1)
     return analysis.model_copy(update={'took_ms': took}), picture
-
-
-def _at_most(pixels: Pixels, lens: Lens) -> tuple[Pixels, Lens]:
-    factor = LARGEST_SIDE / max(pixels.shape[:2])
-    if factor >= 1.0:
-        return pixels, lens
-    small = cv2.resize(pixels, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
-    return np.asarray(small, np.uint8), lens.scaled(factor)
 
 
 def _patch(view: GroundView, rocks: Mask) -> tuple[slice, slice]:
@@ -191,18 +155,18 @@ def _sharpness(patch: Pixels) -> float:
     return float(np.clip(1.0 - blur, 0.0, 1.0))
 
 
-def _rocks_confidence(rocks: list[FoundRock], sharp: float, clipped: float) -> float:
+def _rocks_confidence(rocks: list[RockResult], sharp: float, clipped: float) -> float:
     """The mean of the rocks' own; lower in a soft picture or one with clipped pixels."""
     own = sum(rock.confidence for rock in rocks) / len(rocks) if rocks else 0.7
     return float(np.clip(own * min(1.0, sharp / 0.7) * (1.0 - min(0.5, clipped)), 0.0, 1.0))
 
 
-def _result(rock: FoundRock, trust: float) -> RockResult:
+def _rounded(rock: RockResult, trust: float) -> RockResult:
     return RockResult(
-        distance_m=round(rock.distance, 2),
+        distance_m=round(rock.distance_m, 2),
         bearing_deg=round(rock.bearing_deg, 1),
-        width_m=round(rock.width, 2),
-        height_m=round(rock.height, 2),
-        box_px=rock.box,
+        width_m=round(rock.width_m, 2),
+        height_m=round(rock.height_m, 2),
+        box_px=rock.box_px,
         confidence=round(rock.confidence * trust, 2),
     )

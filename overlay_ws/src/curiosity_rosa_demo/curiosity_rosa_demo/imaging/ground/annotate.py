@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED
 from curiosity_rosa_demo.imaging.ground.view import GroundView, Mask
 from curiosity_rosa_demo.imaging.pixels import Pixels
@@ -72,31 +74,31 @@ def annotated(
     return out
 
 
+@dataclass
 class _Labels:
     """Draws texts where they hide neither each other nor one of ``taken``."""
 
-    def __init__(self, out: Pixels, size: float, taken: list[Box]) -> None:
-        self._out, self._size, self._taken = out, size, taken
+    out: Pixels
+    size: float
+    taken: list[Box]
 
     def draw(self, text: str, places: list[tuple[int, int]], colour: tuple[int, int, int]) -> None:
         """At the first free one of ``places`` (left end of the base line), else at the one that
         hides least.
         """
-        boxes = [self._box(text, place) for place in places]
+        (wide, tall), _ = cv2.getTextSize(text, _FONT, self.size, 1)
+        height, width = self.out.shape[:2]
+        boxes = []
+        for x, y in places:
+            left = min(max(0, x), max(0, width - wide - 2))
+            boxes.append((left, min(max(tall + 2, y), height - 4) - tall - 2, wide, tall + 6))
         if not boxes:
             return
-        box = min(boxes, key=lambda box: sum(_shared(box, each) for each in self._taken))
-        self._taken.append(box)
-        x, y, _, tall = box
-        for line, thickness in ((_DARK, 3), (colour, 1)):
-            at = x, y + tall - 4
-            cv2.putText(self._out, text, at, _FONT, self._size, line, thickness, cv2.LINE_AA)
-
-    def _box(self, text: str, at: tuple[int, int]) -> Box:
-        (wide, tall), _ = cv2.getTextSize(text, _FONT, self._size, 1)
-        x = min(max(0, at[0]), max(0, self._out.shape[1] - wide - 2))
-        y = min(max(tall + 2, at[1]), self._out.shape[0] - 4)
-        return x, y - tall - 2, wide, tall + 6
+        box = min(boxes, key=lambda box: sum(_shared(box, each) for each in self.taken))
+        self.taken.append(box)
+        at = box[0], box[1] + tall + 2
+        for ink, thickness in ((_DARK, 3), (colour, 1)):
+            cv2.putText(self.out, text, at, _FONT, self.size, ink, thickness, cv2.LINE_AA)
 
 
 def _shared(one: Box, other: Box) -> int:

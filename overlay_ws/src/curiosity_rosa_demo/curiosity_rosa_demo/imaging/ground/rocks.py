@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.domain.ground import RockResult
 from curiosity_rosa_demo.imaging.ground.view import Floats, GroundView, Mask
 import cv2
 import numpy as np
@@ -30,29 +30,17 @@ SHADOW_FROM_PX = 24  # a narrower rock is too small to part from its shadow
 ROWS_AROUND = 9  # the ground's own look is the median of a row, smoothed over so many rows
 
 
-@dataclass(frozen=True)
-class FoundRock:
-    """Its box in pixels (x, y, width, height), where its foot is and its size in metres, and how
-    sure it is, 0 to 1.
-    """
-
-    box: tuple[int, int, int, int]
-    distance: float
-    bearing_deg: float
-    width: float
-    height: float
-    confidence: float
-
-
 def find_rocks(
     pixels: npt.NDArray[np.uint8], view: GroundView, *, farthest: float
-) -> tuple[list[FoundRock], Mask]:
-    """The rocks in a BGR picture within ``farthest``, the nearest first, and their pixels."""
+) -> tuple[list[RockResult], Mask]:
+    """The rocks in a BGR picture within ``farthest``, the nearest first, and their pixels. Places
+    are those of a rock's foot; the box is x, y, width, height.
+    """
     hue, differs = _differences(pixels, view)
     weak = ((differs > WEAK) & ~view.horizon & ~view.rover).astype(np.uint8)
     closed = cv2.morphologyEx(weak, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     count, labels, stats, _ = cv2.connectedComponentsWithStats(closed, connectivity=4)
-    rocks: list[FoundRock] = []
+    rocks: list[RockResult] = []
     found = np.zeros(differs.shape, np.bool_)
     for label in range(1, count):
         x, y, wide, tall, area = (int(value) for value in stats[label])
@@ -63,12 +51,12 @@ def find_rocks(
         if wide >= SHADOW_FROM_PX:
             part, corner = _without_shadow(part, hue[box])
         rock = _rock(differs, part, (x + corner[0], y + corner[1]), view)
-        if rock is None or rock.distance > farthest:
+        if rock is None or rock.distance_m > farthest:
             continue
         rocks.append(rock)
-        left, top, wide, tall = rock.box
+        left, top, wide, tall = rock.box_px
         found[top : top + tall, left : left + wide] |= part
-    return sorted(rocks, key=lambda rock: rock.distance), found
+    return sorted(rocks, key=lambda rock: rock.distance_m), found
 
 
 def _differences(pixels: npt.NDArray[np.uint8], view: GroundView) -> tuple[Floats, Floats]:
@@ -109,7 +97,7 @@ def _without_shadow(part: Mask, hue: Floats) -> tuple[Mask, tuple[int, int]]:
 
 def _rock(
     differs: Floats, part: Mask, corner: tuple[int, int], view: GroundView
-) -> FoundRock | None:
+) -> RockResult | None:
     (x, y), (tall, wide) = corner, part.shape
     foot_y, foot_x = y + tall - 1, x + wide // 2
     scale = float(view.metres_per_pixel[foot_y, foot_x])
@@ -119,11 +107,11 @@ def _rock(
     if strength < STRONG:
         return None
     ahead, left = float(view.ahead[foot_y, foot_x]), float(view.left[foot_y, foot_x])
-    return FoundRock(
-        box=(x, y, wide, tall),
-        distance=math.hypot(ahead, left),
+    return RockResult(
+        box_px=(x, y, wide, tall),
+        distance_m=math.hypot(ahead, left),
         bearing_deg=math.degrees(math.atan2(left, ahead)),
-        width=wide * scale,
-        height=tall * scale,
+        width_m=wide * scale,
+        height_m=tall * scale,
         confidence=float(np.clip(0.4 + (strength - STRONG) / 40.0, 0.0, 0.95)),
     )

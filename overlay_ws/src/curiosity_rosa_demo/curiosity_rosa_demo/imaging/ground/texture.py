@@ -49,8 +49,11 @@ def texture_of(
     """
     from skimage.feature import graycomatrix, graycoprops, local_binary_pattern  # takes a second
 
-    flat = _detrended(patch)
-    grey, deviation = _stretched(flat), float(flat.std())
+    grey = patch.astype(np.float32)
+    flat = grey - np.asarray(cv2.GaussianBlur(grey, (0, 0), DETREND_PX), np.float32)
+    deviation = float(flat.std())
+    # Mean 128, three deviations to each end: independent of light and camera gain.
+    grey = np.clip(128.0 + flat * (127.0 / (3.0 * max(deviation, 1e-3))), 0, 255).astype(np.uint8)
     pairs = graycomatrix(  # type: ignore[no-untyped-call]
         (grey.astype(np.uint16) * LEVELS // 256).astype(np.uint8),
         PAIRS_PX,
@@ -66,12 +69,11 @@ def texture_of(
     found = local_binary_pattern(  # type: ignore[no-untyped-call]
         grey, LBP_POINTS, LBP_RADIUS, 'uniform'
     )
-    patterns = found.astype(int)
-    shares = np.bincount(patterns.ravel(), minlength=LBP_POINTS + 2) / patterns.size
+    shares = np.bincount(found.astype(int).ravel(), minlength=LBP_POINTS + 2) / found.size
     held = shares[shares > 0]
     orientation, coherence = _orientation(flat)
     name, sure = _class_of(deviation, energy, coherence, homogeneity)
-    grain = grain_px(flat)
+    grain = _grain_px(flat)
     texture = TextureResult(
         name=name,
         contrast=round(contrast, 2),
@@ -106,17 +108,6 @@ def _class_of(
     return TextureClass.FINE_GRAINED, sure
 
 
-def _detrended(patch: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    grey = patch.astype(np.float32)
-    return grey - np.asarray(cv2.GaussianBlur(grey, (0, 0), DETREND_PX), np.float32)
-
-
-def _stretched(flat: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
-    """Mean 128, three deviations to each end: independent of light and camera gain."""
-    deviation = max(float(flat.std()), 1e-3)
-    return np.clip(128.0 + flat * (127.0 / (3.0 * deviation)), 0, 255).astype(np.uint8)
-
-
 def _orientation(flat: npt.NDArray[np.float32]) -> tuple[float, float]:
     smooth = cv2.GaussianBlur(flat, (0, 0), 1.0)
     dx, dy = cv2.Sobel(smooth, cv2.CV_32F, 1, 0), cv2.Sobel(smooth, cv2.CV_32F, 0, 1)
@@ -128,7 +119,7 @@ def _orientation(flat: npt.NDArray[np.float32]) -> tuple[float, float]:
     return (90.0 - math.degrees(across)) % 180.0, coherence
 
 
-def grain_px(flat: npt.NDArray[np.float32]) -> float:
+def _grain_px(flat: npt.NDArray[np.float32]) -> float:
     """The mean grain diameter across the rows, in pixels: 2 pi times the lag at which the
     autocorrelation of the rows falls to one half.
 

@@ -10,8 +10,8 @@
 
 A pinhole camera over a level plane (Hartley and Zisserman, Multiple View Geometry, section 8.2).
 Frames: ``base`` is the rover's base with x ahead, y left, z up (REP 103); the level frame has the
-base's place and heading without its roll and pitch. The ground is at ``z = 0`` here. The camera's
-axes are x along the view, y left, z up. Metres and radians.
+base's place and heading without its roll and pitch. The camera's axes are x along the view, y
+left, z up. Metres and radians.
 """
 
 from __future__ import annotations
@@ -20,109 +20,61 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import math
 
+from curiosity_rosa_demo.infra.config.limits import PartConfig
+from curiosity_rosa_demo.infra.tf import Transform
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
-Matrix = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float, float, float]]
+
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
 class Lens:
-    """A pinhole: focal lengths and principal point in pixels."""
+    """A pinhole, for pictures of any size. In widths of the picture: focal lengths, and how far to
+    the right of the picture's middle and below it the principal point lies.
+    """
 
     fx: float
     fy: float
-    cx: float
-    cy: float
+    right: float = 0.0
+    below: float = 0.0
 
     @classmethod
-    def of_field_of_view(cls, width: int, height: int, horizontal_rad: float) -> Lens:
-        focal = width / 2 / math.tan(horizontal_rad / 2)
-        return cls(focal, focal, (width - 1) / 2, (height - 1) / 2)
+    def of_field_of_view(cls, horizontal_rad: float) -> Lens:
+        focal = 0.5 / math.tan(horizontal_rad / 2)
+        return cls(focal, focal)
 
-    def scaled(self, factor: float) -> Lens:
-        """The lens of the picture scaled by ``factor``; pixel (0, 0) is a pixel's middle."""
-        half = 0.5 * factor - 0.5
-        return Lens(
-            self.fx * factor,
-            self.fy * factor,
-            self.cx * factor + half,
-            self.cy * factor + half,
-        )
+
+def leaning(roll: float, pitch: float, height: float = 0.0) -> Transform:
+    """A frame with this attitude (REP 103: a nose that points up has a negative pitch) so far
+    above another.
+    """
+    cp, sp, cr, sr = (f(angle / 2) for angle in (pitch, roll) for f in (math.cos, math.sin))
+    return Transform((0.0, 0.0, height), (cp * sr, sp * cr, -sp * sr, cp * cr))
 
 
 @dataclass(frozen=True)
-class Attitude:
-    """Of the base in the level frame (REP 103): a nose that points up has a negative pitch."""
-
-    roll: float
-    pitch: float
-
-
-LEVEL = Attitude(0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class CameraPose:
-    """Position in the base frame or in the level one, z above the ground, and the rotation of the
-    camera's axes (its columns) into that frame.
+class Scene:
+    """How a picture was taken. ``mount``: the camera in the base frame, in which the ground lies
+    at ``ground_z``. ``bodies``: of the rover itself. ``attitude``: roll and pitch of the base.
+    ``note``: why lens, mount or attitude are estimates; empty: they are measured.
     """
 
-    x: float
-    y: float
-    height: float
-    rotation: Matrix
+    lens: Lens
+    mount: Transform
+    bodies: Sequence[PartConfig]
+    farthest: float
+    note: str = ''
+    attitude: tuple[float, float] = (0.0, 0.0)
+    ground_z: float = 0.0
 
-    @classmethod
-    def level(cls, height: float, tilt_rad: float) -> CameraPose:
-        """Above the base, looking ahead and ``tilt_rad`` below the horizontal."""
-        c, s = math.cos(tilt_rad), math.sin(tilt_rad)
-        return cls(0.0, 0.0, height, ((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)))
-
-    def levelled(self, attitude: Attitude, base_height: float) -> CameraPose:
-        """This pose of the base frame in the level frame. The base, ``base_height`` above the
-        ground, is the centre of the turn.
-        """
-        cp, sp = math.cos(attitude.pitch), math.sin(attitude.pitch)
-        cr, sr = math.cos(attitude.roll), math.sin(attitude.roll)
-        turn = np.array([[cp, sp * sr, sp * cr], [0.0, cr, -sr], [-sp, cp * sr, cp * cr]])
-        x, y, z = turn @ (self.x, self.y, self.height - base_height)
-        first, second, third = (turn @ np.array(self.rotation)).tolist()
-        rotation = tuple(first), tuple(second), tuple(third)
-        return CameraPose(float(x), float(y), float(z) + base_height, rotation)
-
-
-@dataclass(frozen=True)
-class Body:
-    """A box of the rover itself in the base frame, from the ground up to ``top``."""
-
-    x_min: float
-    x_max: float
-    y_min: float
-    y_max: float
-    top: float
-
-    def hides(self, mount: CameraPose, ahead: Floats, left: Floats) -> Mask:
-        """The rays from ``mount`` to these points of the ground that pass through the box.
-
-        Slabs: the shares of a ray between its limits in z, x and y overlap.
-        """
-        if mount.height <= self.top:
-            return np.zeros(ahead.shape, np.bool_)
-        first = np.full(ahead.shape, (mount.height - self.top) / mount.height, np.float32)
-        last = np.ones(ahead.shape, np.float32)
-        with np.errstate(invalid='ignore', divide='ignore'):
-            for points, at, low, high in (
-                (ahead, mount.x, self.x_min, self.x_max),
-                (left, mount.y, self.y_min, self.y_max),
-            ):
-                way = points - np.float32(at)
-                ends = np.float32(low - at) / way, np.float32(high - at) / way
-                first = np.maximum(first, np.minimum(*ends))
-                last = np.minimum(last, np.maximum(*ends))
-            return np.asarray(first <= last)
+    @property
+    def pose(self) -> Transform:
+        """Of the camera in the level frame."""
+        return leaning(*self.attitude) @ self.mount
 
 
 @dataclass(frozen=True)
@@ -141,52 +93,70 @@ class GroundView:
     rover: Mask  # pixels that may show the rover itself
 
 
-def ground_view(
-    width: int,
-    height: int,
-    lens: Lens,
-    pose: CameraPose,
-    *,
-    farthest: float,
-    bodies: Sequence[Body] = (),
-    mount: CameraPose | None = None,
-) -> GroundView:
-    """Where each pixel's ray meets the ground. ``pose``: of the camera in the level frame. Rays
-    that meet one of the rover's ``bodies`` show no ground; ``mount``: the pose in the base frame,
-    if that is not level.
-    """
-    ahead, left, reach = _ground_points(width, height, lens, pose)
+def ground_view(scene: Scene, width: int, height: int) -> GroundView:
+    """Where each pixel's ray meets the ground. Rays that meet the rover itself show none."""
+    ahead, left, reach = own = _ground_points(scene, scene.pose, width, height)
     above = ~np.isfinite(reach)
     distance = np.hypot(ahead, left)
     rover = np.zeros(above.shape, np.bool_)
-    mount = mount or pose
-    own = (ahead, left) if mount == pose else _ground_points(width, height, lens, mount)[:2]
-    for body in bodies:
-        rover |= body.hides(mount, *own)
+    if any(scene.attitude):
+        own = _ground_points(scene, scene.mount, width, height)
+    for body in scene.bodies:
+        rover |= hidden(body, scene, *own[:2])
     return GroundView(
         ahead,
         left,
         distance,
-        reach / np.float32(lens.fx),
-        (distance <= farthest) & ~rover,
+        reach / np.float32(width * scene.lens.fx),
+        (distance <= scene.farthest) & ~rover,
         above,
         rover,
     )
 
 
+def hidden(body: PartConfig, scene: Scene, ahead: Floats, left: Floats) -> Mask:
+    """The rays from the camera to these points of the ground, in the base frame, that pass through
+    a box of the rover.
+
+    Slabs: the shares of a ray between its limits in z, x and y overlap.
+    """
+    x, y, z = scene.mount.translation
+    height = z - scene.ground_z
+    if height <= body.height_m:
+        return np.zeros(ahead.shape, np.bool_)
+    first = np.full(ahead.shape, (height - body.height_m) / height, np.float32)
+    last = np.ones(ahead.shape, np.float32)
+    with np.errstate(invalid='ignore', divide='ignore'):
+        for points, at, low, high in (
+            (ahead, x, body.x_min, body.x_max),
+            (left, y, body.y_min, body.y_max),
+        ):
+            way = points - np.float32(at)
+            ends = np.float32(low - at) / way, np.float32(high - at) / way
+            first = np.maximum(first, np.minimum(*ends))
+            last = np.minimum(last, np.maximum(*ends))
+        return np.asarray(first <= last)
+
+
 def _ground_points(
-    width: int, height: int, lens: Lens, pose: CameraPose
+    scene: Scene, pose: Transform, width: int, height: int
 ) -> tuple[Floats, Floats, Floats]:
     """Metres ahead and to the left of the base, and along the view; infinite above the horizon."""
-    right = (np.arange(width, dtype=np.float32) - lens.cx) / lens.fx
-    down = (np.arange(height, dtype=np.float32) - lens.cy) / lens.fy
-    along, aside, up = (
-        row[0] - np.float32(row[1]) * right[None, :] - np.float32(row[2]) * down[:, None]
-        for row in pose.rotation
+    lens = scene.lens
+    right, down = (
+        (np.arange(size, dtype=np.float32) - (size - 1) / 2 - width * middle) / (width * focal)
+        for size, middle, focal in ((width, lens.right, lens.fx), (height, lens.below, lens.fy))
     )
+    along, aside, up = (
+        forward - np.float32(leftward) * right[None, :] - np.float32(upward) * down[:, None]
+        for forward, leftward, upward in zip(*map(pose.rotate, AXES), strict=True)
+    )
+    x, y, z = pose.translation
     sinks = up < -1e-6
-    reach = np.where(sinks, pose.height / np.where(sinks, -up, 1.0), np.inf).astype(np.float32)
+    reach = np.where(sinks, (z - scene.ground_z) / np.where(sinks, -up, 1.0), np.inf).astype(
+        np.float32
+    )
     with np.errstate(invalid='ignore'):
-        ahead = np.where(sinks, pose.x + reach * along, np.inf).astype(np.float32)
-        left = np.where(sinks, pose.y + reach * aside, np.inf).astype(np.float32)
+        ahead = np.where(sinks, x + reach * along, np.inf).astype(np.float32)
+        left = np.where(sinks, y + reach * aside, np.inf).astype(np.float32)
     return ahead, left, reach

@@ -31,8 +31,7 @@ from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.domain.text import ConsoleText
-from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.trace_buffer import Batch
+from curiosity_rosa_demo.trace.trace_buffer import Batch, EventBus
 from fastapi import APIRouter, Header, Query, Response
 
 STATUS_PERIOD_S = 1.0

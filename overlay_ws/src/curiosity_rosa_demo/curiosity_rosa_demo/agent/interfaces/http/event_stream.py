@@ -26,8 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.http import problems
 from curiosity_rosa_demo.agent.tasks import Event
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.trace_buffer import Batch
+from curiosity_rosa_demo.trace.trace_buffer import Batch, EventBus
 from curiosity_rosa_demo.trace.trace_codec import encode
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send

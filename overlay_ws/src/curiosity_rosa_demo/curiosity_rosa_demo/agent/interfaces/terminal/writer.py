@@ -18,7 +18,7 @@ from typing import Protocol
 
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText, printable_lines
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 CLOSE_TIMEOUT_S = 3.0
 

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.spans import activated, Span, TRACEPARENT
-from curiosity_rosa_demo.trace.bus import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.infra.tracing import TaskTracer

@@ -63,7 +63,6 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.spans import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.bus import EventBus
 from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
@@ -71,6 +70,7 @@ from curiosity_rosa_demo.trace.reporter import (
     tool_result,
     trace_result,
 )
+from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 
 
