@@ -26,7 +26,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    field_validator,
     JsonValue,
     model_validator,
 )
@@ -109,7 +108,8 @@ class Model(BaseModel):
     Arguments may be positional, in the order of the fields, as in a dataclass.
     """
 
-    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+    # pydantic checks the Unicode of a text only where it has a limit.
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, str_min_length=0)
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Raises ValidationError, and TypeError for surplus or repeated positional arguments."""
@@ -126,13 +126,6 @@ class Model(BaseModel):
 
     # With this flag pydantic-core builds nested models and JSON without calling this method.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    @field_validator('*')
-    @classmethod
-    def _text_is_unicode(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
-        return value
 
 
 class Stamp(Model):
@@ -187,10 +180,10 @@ def finite_float(value: Any) -> float | None:
         return None
 
 
-def json_object(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+def json_object(value: dict[str, JsonValue], levels: int = MAX_DEPTH) -> dict[str, JsonValue]:
     """Return ``value`` if it has an exact JSON form. Raises ValueError."""
-    if _nested_deeper(value, MAX_DEPTH):
-        raise ValueError(f'must not be nested more than {MAX_DEPTH} levels')
+    if _nested_deeper(value, levels):
+        raise ValueError(f'must not be nested more than {levels} levels')
     # Both calls raise ValueError, which pydantic reports with the field's name.
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value
@@ -219,10 +212,8 @@ class ToolResult(Model):
 
     ok: bool
     error_reason: str = ''
-    data: dict[str, JsonValue] = Field(default_factory=dict)
+    data: Json = Field(default_factory=dict)
     error_code: str = Field('', exclude_if=lambda code: code == '')
-
-    _data_is_json = field_validator('data')(json_object)
 
     @model_validator(mode='after')
     def _reason_fits(self) -> ToolResult:
@@ -273,7 +264,5 @@ class TraceEvent(Model):
     ok: bool | None = None
     error_reason: str | None = None
     score: float | None = None
-    data: dict[str, JsonValue] | None = None
+    data: Json | None = None
     type: str = Field('', max_length=40, exclude_if=lambda name: name == '')
-
-    _data_is_json = field_validator('data')(json_object)

@@ -44,10 +44,9 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
-from curiosity_rosa_demo.domain import brain_state, models
+from curiosity_rosa_demo.domain import brain_state, models, plan
 from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.plan import plan
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples, fields

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.skills.skill import (
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError

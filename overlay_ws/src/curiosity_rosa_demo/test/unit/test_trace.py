@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config

@@ -20,7 +20,7 @@ import operator
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import finite_float, Json
-from curiosity_rosa_demo.domain.plan.validation import short_repr
+from curiosity_rosa_demo.domain.text import short_repr
 from pydantic import JsonValue
 
 TOLERANCE = 1e-9  # two numbers that differ by at most this are equal
