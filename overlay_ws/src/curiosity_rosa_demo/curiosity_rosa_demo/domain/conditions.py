@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Conditions on facts: preconditions of a plan step, and the condition of ``wait_until``. Pure.
+"""Conditions on facts: preconditions of a plan step, the condition of ``wait_until``,
+and what a trigger waits for. Pure.
 
 A condition is ``key: value``. The key is the name of a fact; its suffix selects the comparison:
 ``mast: 'closed'``, ``battery_pct_above: 50``, ``mode_in: ['EXEC', 'IDLE']``.
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.domain.models import finite_float, Json
 from curiosity_rosa_demo.domain.text import short_repr
@@ -52,14 +53,13 @@ def holds(conditions: Json, facts: Json) -> Verdict:
         fact = facts.get(name)
         if fact is None or fact != fact:
             failed.append(f'{name} is not known')
-        elif kind.numeric and not _is_number(fact):
+        elif kind.needs in (NUMBER, RANGE) and finite_float(fact) is None:
             failed.append(f'{name} is {short_repr(fact)}, not a number')
         else:
             ok = kind.test(fact, value)
             relation = kind.holds_text if ok else kind.fails_text
-            (held if ok else failed).append(
-                f'{name} is {short_repr(fact)}, {relation} {short_repr(value)}'
-            )
+            told = f'{name} is {short_repr(fact)}, {relation} {short_repr(value)}'
+            (held if ok else failed).append(told)
     return Verdict(not failed, '; '.join(failed or held) or 'no conditions')
 
 
@@ -69,39 +69,28 @@ def check(conditions: Json) -> None:
         raise BadCondition(f'conditions must be an object, not {short_repr(conditions)}')
     for key, value in conditions.items():
         name, kind = _parsed(key)
+        shown = f'condition {short_repr(key)}'
         if not name:
-            raise BadCondition(f'condition {short_repr(key)} must begin with the name of a fact')
-        if not kind.fits(value):
-            raise BadCondition(
-                f'condition {short_repr(key)} needs {kind.needs}, not {short_repr(value)}'
-            )
+            raise BadCondition(f'{shown} must begin with the name of a fact')
+        if not _fits(value, kind.needs):
+            raise BadCondition(f'{shown} needs {kind.needs}, not {short_repr(value)}')
 
 
-@dataclass(frozen=True)
-class _ConditionKind:
-    """A kind of comparison: ``test(fact, value)``."""
-
-    holds_text: str  # between fact and value when the condition holds
-    fails_text: str  # the same when it does not
-    needs: str  # text for the type of the value
-    fits: Callable[[JsonValue], bool]  # whether the value has that type
-    test: Callable[[Any, Any], bool]
-    numeric: bool = False  # the fact must be a number too: ``test`` gets numbers
+# What the value of a condition must be.
+NUMBER, PLAIN = 'a number', 'a text, a number, true or false'
+LIST, RANGE = 'a list of texts, numbers, true or false', 'a list of two numbers, low and high'
 
 
-def _is_plain(value: JsonValue) -> bool:
-    return isinstance(value, (bool, str)) or _is_number(value)
-
-
-def _is_nonempty_list(value: JsonValue) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_plain, value))
-
-
-def _range(value: JsonValue) -> bool:
-    if not isinstance(value, list) or len(value) != 2:
+def _fits(value: JsonValue, needs: str) -> bool:
+    if needs in (NUMBER, PLAIN):
+        plain = needs == PLAIN and isinstance(value, bool | str)
+        return plain or finite_float(value) is not None
+    if not isinstance(value, list) or not value:
         return False
-    low, high = finite_float(value[0]), finite_float(value[1])
-    return low is not None and high is not None and low <= high
+    if needs == LIST:
+        return all(_fits(each, PLAIN) for each in value)
+    low, high = (*map(finite_float, value), None)[:2]
+    return len(value) == 2 and low is not None and high is not None and low <= high
 
 
 def _is_equal(fact: JsonValue, value: JsonValue) -> bool:
@@ -113,53 +102,30 @@ def _is_equal(fact: JsonValue, value: JsonValue) -> bool:
     return type(fact) is type(value) and fact == value
 
 
-def _is_one_of(fact: JsonValue, values: JsonValue) -> bool:
-    return isinstance(values, list) and any(_is_equal(fact, value) for value in values)
+class _Kind(NamedTuple):
+    """A kind of comparison: ``test(fact, value)``; its words between the two."""
+
+    holds_text: str
+    fails_text: str
+    needs: str
+    test: Callable[[Any, Any], bool]
 
 
-def _at_least(fact: Any, value: Any) -> bool:
-    return bool(fact >= value - TOLERANCE)
-
-
-def _at_most(fact: Any, value: Any) -> bool:
-    return bool(fact <= value + TOLERANCE)
-
-
-def _is_within(fact: Any, value: Any) -> bool:
-    return _at_least(fact, value[0]) and _at_most(fact, value[1])
-
-
-def _is_number(value: JsonValue) -> bool:
-    return finite_float(value) is not None
-
-
-def _limit(relation: str, test: Callable[[Any, Any], bool]) -> _ConditionKind:
-    return _ConditionKind(relation, f'not {relation}', 'a number', _is_number, test, numeric=True)
-
-
-_EQUAL = _ConditionKind('equal to', 'not', 'a text, a number, true or false', _is_plain, _is_equal)
+_EQUAL = _Kind('equal to', 'not', PLAIN, _is_equal)
 _KINDS = {
-    '_above': _limit('above', operator.gt),
-    '_below': _limit('below', operator.lt),
-    '_at_least': _limit('at least', _at_least),
-    '_at_most': _limit('at most', _at_most),
-    '_is_not': _ConditionKind(
-        'not', 'which is', _EQUAL.needs, _is_plain, lambda a, b: not _is_equal(a, b)
-    ),
-    '_in': _ConditionKind(
-        'one of',
-        'none of',
-        'a list of texts, numbers, true or false',
-        _is_nonempty_list,
-        _is_one_of,
-    ),
-    '_within': _ConditionKind(
-        'within', 'not within', 'a list of two numbers, low and high', _range, _is_within, True
+    '_above': _Kind('above', 'not above', NUMBER, operator.gt),
+    '_below': _Kind('below', 'not below', NUMBER, operator.lt),
+    '_at_least': _Kind('at least', 'not at least', NUMBER, lambda a, b: a >= b - TOLERANCE),
+    '_at_most': _Kind('at most', 'not at most', NUMBER, lambda a, b: a <= b + TOLERANCE),
+    '_is_not': _Kind('not', 'which is', PLAIN, lambda a, b: not _is_equal(a, b)),
+    '_in': _Kind('one of', 'none of', LIST, lambda a, b: any(_is_equal(a, each) for each in b)),
+    '_within': _Kind(
+        'within', 'not within', RANGE, lambda a, b: b[0] - TOLERANCE <= a <= b[1] + TOLERANCE
     ),
 }
 
 
-def _parsed(key: str) -> tuple[str, _ConditionKind]:
+def _parsed(key: str) -> tuple[str, _Kind]:
     for ending, kind in _KINDS.items():
         if key.endswith(ending):
             return key.removesuffix(ending), kind

@@ -149,25 +149,11 @@ class RoverPose(Model):
         return Place(self.x, self.y, self.yaw_rad)
 
 
-class MastState(Model):
-    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
-
-    is_open: bool | None
-    yaw_rad: float | None = None
-
-
 class LightScore(Model):
     """Brightness at the rover's position, 0.0 to 1.0, and whether it reaches the threshold."""
 
     score: float = Field(ge=0.0, le=1.0)
     is_good: bool
-
-
-class CaptureResult(LightScore):
-    """A successful capture: its score and the topic of its picture."""
-
-    image_topic: str
-    stamp: Stamp = Stamp()
 
 
 def finite_float(value: Any) -> float | None:

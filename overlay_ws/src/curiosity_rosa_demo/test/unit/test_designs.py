@@ -24,7 +24,7 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent import tasks
+from curiosity_rosa_demo.agent import designs, tasks
 from curiosity_rosa_demo.agent.designs import (
     IKernelNode,
     IReActNode,
@@ -72,7 +72,7 @@ from turn_world import action, asking, finish, Nodes
 S = LifecycleState
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
-MODULES = (brain_state, plan, models, tasks, action_types)
+MODULES = (brain_state, plan, models, tasks, action_types, designs)
 PUBLISHED = [
     (getattr(module, name.partition('.')[2]), told)
     for name, told in fields('design_fields.tsv')

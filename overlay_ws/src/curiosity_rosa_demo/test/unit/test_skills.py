@@ -217,7 +217,7 @@ def test_a_tool_of_langchain_is_the_skill() -> None:
         ran.append((name, arguments))
         return ToolResult.success()
 
-    tools = make_tools(registry, run)
+    tools = make_tools(registry.for_model(), run)
     for tool, skill in zip(tools, registry.for_model(), strict=True):
         schema = skill.definition.args_schema
         assert (tool.name, tool.description) == (skill.definition.name, skill.description)
