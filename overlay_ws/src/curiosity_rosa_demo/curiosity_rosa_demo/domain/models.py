@@ -228,6 +228,18 @@ class ToolBroke(Exception):
         self.result = result
 
 
+class ServiceCall(Model):
+    """A service call of the agent. ``answer``: the response as text, or why it failed."""
+
+    model_config = ConfigDict(frozen=False)
+
+    service: str
+    request: dict[str, JsonValue] = Field(default_factory=dict)
+    ok: bool = False
+    answer: str = 'cancelled'
+    duration_s: float = 0.0
+
+
 class TraceKind(str, Enum):
     OBSERVE = 'OBSERVE'
     HYPOTHESIZE = 'HYPOTHESIZE'
