@@ -143,7 +143,7 @@ def theirs() -> Callable[[], None]:
     def run(name: str, /, **_: Any) -> ToolResult:
         return world.tool(name, Cancellation())
 
-    tools = [*make_tools(make_registry(CONFIG), run), decide_tool()]
+    tools = [*make_tools(make_registry(CONFIG).for_model(), run), decide_tool()]
     prompts = robot_prompts(CONFIG.prompts)
     peer = PlainRosa(tools, llm=model(), prompts=prompts, streaming=CONFIG.agent.llm.streaming)
 

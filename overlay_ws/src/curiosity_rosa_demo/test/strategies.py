@@ -31,9 +31,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import (
-    CaptureResult,
     LightScore,
-    MastState,
     Model,
     RoverPose,
     Stamp,
@@ -75,11 +73,7 @@ models: st.SearchStrategy[Model] = st.one_of(
     stamps,
     poses,
     events,
-    st.builds(MastState, is_open=st.none() | st.booleans(), yaw_rad=st.none() | finite),
     st.builds(LightScore, score=fraction, is_good=st.booleans()),
-    st.builds(
-        CaptureResult, score=fraction, is_good=st.booleans(), image_topic=text, stamp=stamps
-    ),
     st.builds(ToolResult, ok=st.just(True), data=json_objects),
     st.builds(
         ToolResult, ok=st.just(False), error_reason=names.filter(str.strip), data=json_objects

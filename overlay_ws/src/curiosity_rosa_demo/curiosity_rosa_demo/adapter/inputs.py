@@ -31,8 +31,8 @@ from curiosity_rosa_demo.adapter.drive_watch import Pose, tilt_of
 from curiosity_rosa_demo.adapter.graph import GraphThread, publishers
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.geometry import yaw_of
-from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
 from curiosity_rosa_demo.infra.config.topics import Config, RoverTopics
 from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
 from curiosity_rosa_demo.infra.ros_io import (
@@ -217,11 +217,12 @@ class TelemetryInputs:
         heartbeat = decode_heartbeat(message.data)
         if heartbeat is None:
             return
+        tick, safe_reason, calls = heartbeat
         with self._taking() as rules:
             self._received_s[HEARTBEAT] = time.monotonic()
-            rules.heartbeat(*heartbeat)
-        if (calls := decode_calls(message.data)) is not None:
-            self._on_calls(heartbeat[0], calls)
+            rules.heartbeat(tick, safe_reason)
+        if calls is not None:
+            self._on_calls(tick, calls)
 
     def _on_publishers(self, alive: int) -> None:
         with self._taking() as rules:

@@ -31,7 +31,22 @@ from curiosity_rosa_demo.agent.tasks.store_writer import Change, Insert, Move, S
 from curiosity_rosa_demo.agent.tasks.task import Task, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+
+
+class MastState(Model):
+    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
+
+    is_open: bool | None
+    yaw_rad: float | None = None
+
+
+class CaptureResult(LightScore):
+    """A successful capture: its score and the topic of its picture."""
+
+    image_topic: str
+    stamp: Stamp = Stamp()
 
 
 class IStateManager(ABC):

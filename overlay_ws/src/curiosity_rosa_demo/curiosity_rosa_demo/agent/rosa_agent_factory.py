@@ -136,7 +136,10 @@ class CuriosityRosa(ROSA):
             environment.registry.offer_vision_skills()
         self._rover = RoverFigures.of(config)
         self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
-        self._our_tools = [*make_tools(environment.registry, _refuse_direct_run), decide_tool()]
+        self._our_tools = [
+            *make_tools(environment.registry.for_model(), _refuse_direct_run),
+            decide_tool(),
+        ]
         self._make_turn_executor = lambda agent: TurnExecutor(
             TurnContext(
                 config=config,

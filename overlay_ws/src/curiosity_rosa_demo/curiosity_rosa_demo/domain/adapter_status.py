@@ -6,15 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The adapter's status as a dict, and which of its fields are measured."""
+"""What the nodes say of themselves: the adapter's status, the heartbeat of the agent's kernel, the
+health of a node, the triggers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+import json
 from typing import Any, Protocol
 
+from curiosity_rosa_demo.domain.serde import read_object
 from pydantic import JsonValue
 
 # measured values and looked-up names: they change without an event
@@ -44,6 +48,30 @@ def rival_texts(status: Mapping[str, Any]) -> list[str]:
         for topic, nodes in rivals.items()
         if isinstance(nodes, list)
     ]
+
+
+# --- The heartbeat of the agent's kernel, as JSON ------------------------------------------------
+
+MAX_REASON_LENGTH = 500  # characters
+
+
+def encode_heartbeat(tick: int, safe_reason: str, calls: Mapping[str, int] | None = None) -> str:
+    """``tick`` rises; ``safe_reason``: of SAFE. ``calls``: how many calls of each adapter service
+    the agent has sent since its start.
+    """
+    beat = {'tick': tick, 'safe_reason': safe_reason[:MAX_REASON_LENGTH], 'calls': calls or {}}
+    return json.dumps(beat)
+
+
+def decode_heartbeat(text: str) -> tuple[int, str, dict[str, int] | None] | None:
+    """The tick, the reason and the numbers of calls; None if the text is no heartbeat."""
+    beat = read_object(text)
+    tick, reason, calls = (beat.get(key) for key in ('tick', 'safe_reason', 'calls'))
+    if type(tick) is not int or not isinstance(reason, str):
+        return None
+    if isinstance(calls, dict):
+        calls = {name: n for name, n in calls.items() if type(n) is int and n >= 0}
+    return tick, reason[:MAX_REASON_LENGTH], calls if isinstance(calls, dict) else None
 
 
 # --- Health of a node --------------------------------------------------------------------------
@@ -89,6 +117,10 @@ class TriggerStatus:
 class UnknownTrigger(ValueError):
     """There is no trigger of this name. The message lists the names."""
 
+    def __init__(self, name: str, known: Sequence[str] = ()) -> None:
+        there_are = ', '.join(known) or 'none (triggers.yaml)'
+        super().__init__(f'no trigger {name[:60]!r}; there are {there_are}')
+
 
 class Triggers(Protocol):
     """Thread-safe; no method blocks."""
@@ -107,10 +139,4 @@ class NoTriggers:
         return ()
 
     def switch(self, name: str, on: bool) -> TriggerStatus:
-        raise unknown_trigger(name, ())
-
-
-def unknown_trigger(name: str, known: Sequence[str]) -> UnknownTrigger:
-    return UnknownTrigger(
-        f'no trigger {name[:60]!r}; there are {", ".join(known) or "none (triggers.yaml)"}'
-    )
+        raise UnknownTrigger(name)

@@ -27,18 +27,9 @@ from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.operation import DecidedOp, Operation
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, to_json
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
-
-
-def _unicode(value: str) -> str:
-    value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
-    return value
-
-
-# For items of lists and keys of dicts: Model validates only the fields themselves.
-Text = Annotated[str, AfterValidator(_unicode)]
 
 
 class Mode(str, Enum):
@@ -105,7 +96,7 @@ class HCIState(Model):
 
 class WorldState(Model):
     summary: str = ''  # for the model
-    zones: list[Text] = Field(default_factory=list)  # names of the zones the rover is in
+    zones: list[str] = Field(default_factory=list)  # names of the zones the rover is in
     obstacles: list[Json] = Field(default_factory=list)  # distance_m, bearing_rad
 
 
@@ -137,7 +128,7 @@ class Telemetry(Model):
     """
 
     now_s: float = 0.0
-    readings: dict[Text, Reading] = Field(default_factory=dict)
+    readings: dict[str, Reading] = Field(default_factory=dict)
 
 
 STOWED_MAST = ('closed', 'none')  # none: there is no mast
@@ -161,24 +152,24 @@ class RobotState(Model):
     twist: Twist = Field(default_factory=Twist)
     battery_pct: float = 100.0
     battery_state: BatteryLevel = BatteryLevel.UNKNOWN
-    resources: dict[Text, bool] = Field(
+    resources: dict[str, bool] = Field(
         default_factory=lambda: {'base_busy': False, 'mast_busy': False, 'camera_busy': False}
     )
     distance_to_target: float = 0.0  # metres along X to the bright zone, 0.0 inside
-    heard: dict[Text, Reading] = Field(default_factory=dict)
-    refused: list[Text] = Field(default_factory=list)
+    heard: dict[str, Reading] = Field(default_factory=dict)
+    refused: list[str] = Field(default_factory=list)
     mast: str = 'unknown'  # closed, opening, open, closing, unknown; none: there is no mast
     # by name, of the robot's profile: stowed, moving, deployed, unknown
-    appendages: dict[Text, Text] = Field(default_factory=dict)
+    appendages: dict[str, str] = Field(default_factory=dict)
     moving: bool = False
     scan_min_m: float | None = None  # free metres to an obstacle in the direction of motion
     exposed_since_s: float | None = None  # start of a motion with a part that is not stowed
     estop: bool = False  # pressed now
     violation: str = ''  # of a safety rule, by a skill since the last tick or by the adapter now
     safety_latch: str = ''  # the reason of the latch, as text; empty: no latch
-    ages_s: dict[Text, float] = Field(default_factory=dict)  # of the last reading of each source
-    silent: list[Text] = Field(default_factory=list)  # sources that stopped sending
-    events: list[Text] = Field(default_factory=list)  # events of this tick, as text
+    ages_s: dict[str, float] = Field(default_factory=dict)  # of the last reading of each source
+    silent: list[str] = Field(default_factory=list)  # sources that stopped sending
+    events: list[str] = Field(default_factory=list)  # events of this tick, as text
 
 
 class QueuedTask(Model):
@@ -188,7 +179,7 @@ class QueuedTask(Model):
     goal: str
     priority: Whole = 0
     deadline: float | None = None  # remaining seconds
-    resources_required: list[Text] = Field(default_factory=list)
+    resources_required: list[str] = Field(default_factory=list)
     preemptible: bool = True
     status: str = 'PENDING'  # name of its LifecycleState
     skill: str = ''
@@ -214,11 +205,11 @@ class SkillDef(Model):
     name: str
     interface_type: str  # ros2_action, ros2_service or internal
     args_schema: Json = Field(default_factory=dict)
-    resources_required: list[Text] = Field(default_factory=list)
+    resources_required: list[str] = Field(default_factory=list)
     preemptible: bool = True
     cancel_supported: bool = True
     timeout_s: float = Field(default=60.0, gt=0.0)
-    error_map: dict[Text, Text] = Field(default_factory=dict)
+    error_map: dict[str, str] = Field(default_factory=dict)
 
 
 class RunningSkill(Model):
@@ -230,7 +221,7 @@ class RunningSkill(Model):
     skill_name: str
     start_time: float
     timeout_s: float
-    resources_occupied: list[Text] = Field(default_factory=list)
+    resources_occupied: list[str] = Field(default_factory=list)
     task_id: str = ''
     progress: Json = Field(default_factory=dict)  # its last report; agent/skills/skill.py
 
@@ -251,7 +242,7 @@ class SkillResult(Model):
 
 
 class SkillsState(Model):
-    registry: dict[Text, SkillDef] = Field(default_factory=dict)
+    registry: dict[str, SkillDef] = Field(default_factory=dict)
     running: list[RunningSkill] = Field(default_factory=list)
     last_result: SkillResult | None = None
 
@@ -267,9 +258,9 @@ class Decision(Model):
 
 
 class ProposedOps(Model):
-    to_cancel: list[Text] = Field(default_factory=list)
+    to_cancel: list[str] = Field(default_factory=list)
     to_dispatch: list[Operation] = Field(default_factory=list)
-    to_speak: list[Text] = Field(default_factory=list)
+    to_speak: list[str] = Field(default_factory=list)
     need_approval: bool = False
     approval_payload: Json = Field(default_factory=dict)
 
@@ -291,7 +282,7 @@ class Question(Model):
     id: str
     text: str
     op: Operation | None = None  # None: a plain question, no operation waits for it
-    reasons: list[Text] = Field(default_factory=list)
+    reasons: list[str] = Field(default_factory=list)
     asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
     rehearsal: Rehearsal | None = None  # what a yes is expected to lead to
     leaves_fence: bool = False
@@ -310,7 +301,7 @@ class ReactState(Model):
     goal: str = ''
     expects: str = 'answer'  # as in prompts.yaml
     plan: Json | None = None  # Plan.to_dict()
-    refused: dict[Text, Whole] = Field(default_factory=dict)  # call as text: number of refusals
+    refused: dict[str, Whole] = Field(default_factory=dict)  # call as text: number of refusals
     refused_in_a_row: Whole = 0
     failures_in_a_row: Whole = 0
     same_in_a_row: Whole = 0  # the same operation with the same result
@@ -331,7 +322,7 @@ class ReactState(Model):
 
 
 class TraceState(Model):
-    log: list[Text] = Field(default_factory=list)
+    log: list[str] = Field(default_factory=list)
     metrics: Json = Field(default_factory=dict)
 
 

@@ -12,27 +12,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
-from typing import Protocol
+from typing import Any
 
 from pydantic import ConfigDict
 
 
-class Quaternion(Protocol):
-    """The interface of geometry_msgs/Quaternion."""
-
-    x: float
-    y: float
-    z: float
-    w: float
-
-
-def yaw_of(quaternion: Quaternion) -> float:
-    """Heading in radians: rotation about +Z (REP 103), the Z angle of the Z-Y-X Euler angles."""
+def yaw_of(quaternion: Any) -> float:
+    """As ``yaw``, of a geometry_msgs/Quaternion."""
     return yaw(quaternion.x, quaternion.y, quaternion.z, quaternion.w)
 
 
 def yaw(x: float, y: float, z: float, w: float) -> float:
-    """Like ``yaw_of``, from the components."""
+    """Heading in radians: rotation about +Z (REP 103), the Z angle of the Z-Y-X Euler angles."""
     return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
 
 

@@ -25,7 +25,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    field_validator,
     JsonValue,
     model_validator,
 )
@@ -81,7 +80,8 @@ class Model(BaseModel):
     Arguments may be positional, in the order of the fields, as in a dataclass.
     """
 
-    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False)
+    # pydantic checks the Unicode of a text only where it has a limit.
+    model_config = ConfigDict(frozen=True, extra='forbid', allow_inf_nan=False, str_min_length=0)
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Raises ValidationError, and TypeError for surplus or repeated positional arguments."""
@@ -98,13 +98,6 @@ class Model(BaseModel):
 
     # With this flag pydantic-core builds nested models and JSON without calling this method.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
-
-    @field_validator('*')
-    @classmethod
-    def _text_is_unicode(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value.encode()  # pydantic reports the UnicodeEncodeError with the field's name
-        return value
 
 
 class Stamp(Model):
@@ -128,25 +121,11 @@ class RoverPose(Model):
         return Place(self.x, self.y, self.yaw_rad)
 
 
-class MastState(Model):
-    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
-
-    is_open: bool | None
-    yaw_rad: float | None = None
-
-
 class LightScore(Model):
     """Brightness at the rover's position, 0.0 to 1.0, and whether it reaches the threshold."""
 
     score: float = Field(ge=0.0, le=1.0)
     is_good: bool
-
-
-class CaptureResult(LightScore):
-    """A successful capture: its score and the topic of its picture."""
-
-    image_topic: str
-    stamp: Stamp = Stamp()
 
 
 def finite_float(value: Any) -> float | None:
@@ -159,10 +138,10 @@ def finite_float(value: Any) -> float | None:
         return None
 
 
-def json_object(value: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+def json_object(value: dict[str, JsonValue], levels: int = MAX_DEPTH) -> dict[str, JsonValue]:
     """Return ``value`` if it has an exact JSON form. Raises ValueError."""
-    if _nested_deeper(value, MAX_DEPTH):
-        raise ValueError(f'must not be nested more than {MAX_DEPTH} levels')
+    if _nested_deeper(value, levels):
+        raise ValueError(f'must not be nested more than {levels} levels')
     # Both calls raise ValueError, which pydantic reports with the field's name.
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
     return value
@@ -191,10 +170,8 @@ class ToolResult(Model):
 
     ok: bool
     error_reason: str = ''
-    data: dict[str, JsonValue] = Field(default_factory=dict)
+    data: Json = Field(default_factory=dict)
     error_code: str = Field('', exclude_if=lambda code: code == '')
-
-    _data_is_json = field_validator('data')(json_object)
 
     @model_validator(mode='after')
     def _reason_fits(self) -> ToolResult:
@@ -223,6 +200,18 @@ class ToolBroke(Exception):
         self.result = result
 
 
+class ServiceCall(Model):
+    """A service call of the agent. ``answer``: the response as text, or why it failed."""
+
+    model_config = ConfigDict(frozen=False)
+
+    service: str
+    request: dict[str, JsonValue] = Field(default_factory=dict)
+    ok: bool = False
+    answer: str = 'cancelled'
+    duration_s: float = 0.0
+
+
 class TraceKind(str, Enum):
     OBSERVE = 'OBSERVE'
     HYPOTHESIZE = 'HYPOTHESIZE'
@@ -245,7 +234,5 @@ class TraceEvent(Model):
     ok: bool | None = None
     error_reason: str | None = None
     score: float | None = None
-    data: dict[str, JsonValue] | None = None
+    data: Json | None = None
     type: str = Field('', max_length=40, exclude_if=lambda name: name == '')
-
-    _data_is_json = field_validator('data')(json_object)

@@ -16,6 +16,7 @@ import json
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.models import Model
+from curiosity_rosa_demo.domain.text import clip, short_repr, valid_unicode
 from pydantic import ValidationError
 
 M = TypeVar('M', bound=Model)
@@ -35,9 +36,17 @@ def from_json(cls: type[M], text: str | bytes) -> M:
     try:
         return cls.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = '.'.join(str(part) for part in first['loc']) or 'text'
-        raise SerdeError(f'{cls.__name__}: {where}: {first["msg"]}') from error
+        raise SerdeError(f'{cls.__name__}: {first_problem(error)}') from error
+
+
+def first_problem(error: ValidationError) -> str:
+    """The place, what is wrong, and the value there, as a short text."""
+    first = error.errors(include_url=False)[0]
+    parts = (f'[{part}]' if isinstance(part, int) else f'.{part}' for part in first['loc'])
+    place = clip(valid_unicode(''.join(parts).removeprefix('.'))) or 'text'
+    told = first['msg'].removeprefix('Value error, ')
+    found = '' if first['type'] == 'missing' else f', not {short_repr(first["input"])}'
+    return f'{place}: {told}{found}'
 
 
 def read_object(text: str | bytes) -> dict[str, Any]:

@@ -12,7 +12,6 @@ outcome of a command.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -49,11 +48,6 @@ class OfferedSkill(Protocol):
 
     @property
     def arguments(self) -> type[BaseModel]: ...
-
-
-class OfferedSkills(Protocol):
-    def for_model(self) -> Sequence[OfferedSkill]:
-        """The skills that the model may use."""
 
 
 # --- Outcome of a request ----------------------------------------------------------------------

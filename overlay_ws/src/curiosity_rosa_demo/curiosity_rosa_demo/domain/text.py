@@ -32,6 +32,14 @@ def clip(text: str, longest: int = MAX_QUOTE_CHARS, *, ending: str = '...') -> s
     return text if len(text) <= longest else f'{text[: longest - len(ending)]}{ending}'
 
 
+def short_repr(value: object, longest: int = 60) -> str:
+    """``value`` as Python writes it, for an error message."""
+    try:
+        return clip(repr(value), longest)
+    except ValueError:  # Python refuses to print integers of thousands of digits
+        return 'a huge number'
+
+
 def count_text(count: int, noun: str) -> str:
     """``1 task``, ``2 tasks``: a noun whose plural ends in s."""
     return f'{count} {noun}{"" if count == 1 else "s"}'

@@ -19,7 +19,7 @@ import threading
 import time
 from typing import Any, Generic, TypeVar
 
-from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
+from curiosity_rosa_demo.domain.adapter_status import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     Json,
     TraceEvent,

@@ -20,7 +20,7 @@ from pathlib import Path
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat
+from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config, Topics
@@ -97,7 +97,7 @@ class MessageInputs:
     def _heartbeat(self, now: float, message: Any) -> None:
         heartbeat = decode_heartbeat(message.data)
         if heartbeat is not None:
-            self._state.heartbeat(now, *heartbeat, decode_calls(message.data))
+            self._state.heartbeat(now, *heartbeat)
 
     def _trace(self, _: float, message: Any) -> None:
         event = decode(message.data)

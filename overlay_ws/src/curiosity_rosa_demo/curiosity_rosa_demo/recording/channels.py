@@ -17,9 +17,9 @@ from pathlib import Path
 import re
 from typing import Any
 
+from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.infra.config.agent import RecordingRates
 from curiosity_rosa_demo.infra.config.topics import Topics
-from pydantic import BaseModel, Field
 
 # --- Import a ROS message class by its type name -----------------------------------------------
 
@@ -131,22 +131,12 @@ class Channel:
     schema: str
 
 
-class RecordedCall(BaseModel):
-    """A service call of the agent, as JSON."""
-
-    service: str
-    request: dict[str, Any] = Field(default_factory=dict)
-    ok: bool
-    answer: str
-    duration_s: float
-
-
 CALLS_CHANNEL = Channel(
     'calls',
     '/service_calls',
     'curiosity_rosa.ServiceCall',
     JSON,
-    json.dumps(RecordedCall.model_json_schema()),
+    json.dumps(ServiceCall.model_json_schema()),
 )
 
 

@@ -29,6 +29,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text, valid_unicode
 from curiosity_rosa_demo.imaging.image_header import ImageError
@@ -50,12 +51,10 @@ from curiosity_rosa_demo.recording.channels import (
     NoDefinition,
     RAW_PICTURE,
     recorded_channel,
-    RecordedCall,
     sources,
 )
 from curiosity_rosa_demo.recording.file import GUARDRAILS, MB, RunFile, THRESHOLDS
 from curiosity_rosa_demo.recording.writer import Progress, RunWriter
-from curiosity_rosa_demo.tools.rover_client import ServiceCall
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.trace_codec import decode
 from pydantic import BaseModel
@@ -325,13 +324,8 @@ class RecordingControl:
         """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
         writer = self._writer
         if writer is not None:
-            recorded = RecordedCall(
-                service=call.service,
-                ok=call.ok,
-                answer=valid_unicode(call.answer),
-                duration_s=round(call.duration_s, 6),
-            )
-            writer.enqueue(CALLS_CHANNEL, recorded.model_dump_json().encode())
+            call.answer, call.duration_s = valid_unicode(call.answer), round(call.duration_s, 6)
+            writer.enqueue(CALLS_CHANNEL, call.model_dump_json().encode())
 
     def record_decision(self, decision: BaseModel) -> None:
         """Record what gate or kernel decided, as ``record_call`` does."""

@@ -25,9 +25,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, TraceEvent
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.recording.channels import RecordedCall
 from curiosity_rosa_demo.recording.reader import Decoder, Entry, RunReader
 from curiosity_rosa_demo.recording.turns import Turns
 from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed, NodeStarted
@@ -85,7 +84,7 @@ class RunGround:
     image: bytes
 
 
-class TimedCall(RecordedCall):
+class TimedCall(ServiceCall):
     """``at_s``: the time at which it was made."""
 
     at_s: float = 0.0

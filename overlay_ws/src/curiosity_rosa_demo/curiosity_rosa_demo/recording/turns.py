@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.trace.events import (

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 import math
 import threading
 import time
@@ -25,7 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, ToolResult
 from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -41,16 +40,6 @@ from std_srvs.srv import Trigger
 TIMEOUT_MARGIN_S = 1.0
 CAPTURE_RETRY_S = 1.5
 ANALYSIS_TIMEOUT_S = 15.0  # steady: the first analysis also loads its libraries
-
-
-@dataclass
-class ServiceCall:
-    """A finished call. ``answer`` is the response as text, or the reason of a failure."""
-
-    service: str
-    ok: bool = False
-    answer: str = 'cancelled'
-    duration_s: float = 0.0
 
 
 class RoverClient:
@@ -115,7 +104,7 @@ class RoverClient:
     @contextmanager
     def _reported(self, service: str) -> Iterator[ServiceCall]:
         """A call, whose answer the caller fills in, as a span and for ``on_call``."""
-        made, began_s = ServiceCall(service), time.monotonic()
+        made, began_s = ServiceCall(service=service), time.monotonic()
         is_status = service == self.service_names['get_status']
         attributes = {'rpc.system.name': 'ros2', 'rpc.method': service}
         with nullcontext() if is_status else span(f'call {service}', attributes, is_client=True):

@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Protocol, TYPE_CHECKING
 
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.skills import OfferedSkills
+from curiosity_rosa_demo.domain.skills import OfferedSkill
 from curiosity_rosa_demo.domain.text import clip
 from pydantic import BaseModel, ValidationError
 
@@ -28,7 +29,7 @@ class RunSkill(Protocol):
     def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
 
 
-def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
+def make_tools(skills: Iterable[OfferedSkill], run: RunSkill) -> list[BaseTool]:
     """LangChain tools for the skills that the model may use."""
     from langchain_core.tools import StructuredTool  # not at the start of the agent
 
@@ -39,7 +40,7 @@ def make_tools(skills: OfferedSkills, run: RunSkill) -> list[BaseTool]:
             description=skill.description,
             args_schema=skill.arguments,
         )
-        for skill in skills.for_model()
+        for skill in skills
     ]
 
 

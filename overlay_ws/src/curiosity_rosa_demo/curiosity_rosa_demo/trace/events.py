@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Literal
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, Model, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from pydantic import ConfigDict, Field, ValidationError

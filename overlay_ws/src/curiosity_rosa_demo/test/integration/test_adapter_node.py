@@ -35,7 +35,7 @@ from adapter_world import (
     TURN_RADPS,
     Witness,
 )
-from curiosity_rosa_demo.domain.heartbeat import encode_heartbeat
+from curiosity_rosa_demo.domain.adapter_status import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     E_STOP_PRESSED,

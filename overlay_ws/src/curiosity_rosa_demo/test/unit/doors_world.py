@@ -42,7 +42,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -16,7 +16,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.domain.brain_state import RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.limits import ApprovalRules, Budget, EnergyRules, Geofence
 from curiosity_rosa_demo.infra.config_loader import load_config
 from hypothesis import strategies as st

@@ -39,6 +39,7 @@ from curiosity_rosa_demo.adapter.steps import (
 )
 from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
+from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -47,7 +48,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     TasksState,
 )
-from curiosity_rosa_demo.domain.heartbeat import decode_calls, decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.diagnostics import Finding, Level
@@ -423,16 +423,15 @@ OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
 def test_what_is_no_message_of_ours_is_ignored() -> None:
     for decode, others in OTHERS.items():
         assert [text for text in (*NO_MESSAGES, *others) if decode(text) is not None] == []
-    counts = '{"calls": {"a": -1, "b": true, "c": "1", "d": 2}}'
-    for text in (*NO_MESSAGES, '{"calls": 3}'):
-        assert decode_calls(text) is None
-    assert decode_calls(counts) == {'d': 2}
+    for calls, read in (('{"a": -1, "b": true, "c": "1", "d": 2}', {'d': 2}), ('3', None)):
+        beat = f'{{"tick": 1, "safe_reason": "", "calls": {calls}}}'
+        assert decode_heartbeat(beat) == (1, '', read)
 
 
 @given(st.integers(0), st.text(max_size=500), st.dictionaries(st.text(), st.integers(0)))
 def test_messages_survive_their_encoding(tick: int, text: str, calls: dict[str, int]) -> None:
     beat = encode_heartbeat(tick, text, calls)
-    assert (decode_heartbeat(beat), decode_calls(beat)) == ((tick, text), calls)
+    assert decode_heartbeat(beat) == (tick, text, calls)
     presence = Presence(node=f'/{text}', identity=text, rover=text)
     assert decode_presence(presence.model_dump_json()) == presence
 

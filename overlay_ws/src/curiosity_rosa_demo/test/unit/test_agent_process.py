@@ -52,7 +52,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.tools.rover_client import wait_for_nodes

@@ -53,7 +53,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.validation import check_task
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import (

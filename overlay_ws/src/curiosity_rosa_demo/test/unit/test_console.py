@@ -81,7 +81,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig

@@ -23,7 +23,7 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent import tasks
+from curiosity_rosa_demo.agent import designs, tasks
 from curiosity_rosa_demo.agent.designs import (
     IKernelNode,
     IReActNode,
@@ -43,10 +43,9 @@ from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError, UnknownTask
 from curiosity_rosa_demo.agent.tasks.transitions import IllegalTransition, TRANSITIONS
-from curiosity_rosa_demo.domain import brain_state, models
+from curiosity_rosa_demo.domain import brain_state, models, plan
 from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.plan import plan
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples, fields
@@ -72,7 +71,7 @@ from turn_world import action, asking, finish, Nodes
 S = LifecycleState
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
-MODULES = (brain_state, plan, models, tasks, action_types)
+MODULES = (brain_state, plan, models, tasks, action_types, designs)
 PUBLISHED = [
     (getattr(module, name.partition('.')[2]), told)
     for name, told in fields('design_fields.tsv')

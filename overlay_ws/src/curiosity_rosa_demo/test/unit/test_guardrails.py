@@ -46,8 +46,8 @@ from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState, Spent
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
-from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response
+from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.limits import Guardrails

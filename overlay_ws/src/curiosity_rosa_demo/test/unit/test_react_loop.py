@@ -53,7 +53,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import call_text
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, StepStatus
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
 from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
@@ -568,7 +568,7 @@ BAD_PLANS: list[tuple[Any, str]] = [
     ({'steps': []}, 'goal'),
     ({'goal': 'x', 'steps': []}, 'the plan has no steps'),
     ({'goal': 'x', 'steps': [{'action': 'fly'}]}, "there is no action 'fly'"),
-    ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, 'steps[0].if is no field'),
+    ({'goal': 'x', 'steps': [{'action': 'mast_open', 'if': 1}]}, "steps[0].'if' is no field"),
     ('{"goal": "x", "steps": [{"action": "mast_open"', 'That is no plan: '),
 ]
 

@@ -38,7 +38,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, Spent
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
 from curiosity_rosa_demo.infra.ros_io import UnreadableMessage

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 from examples import examples

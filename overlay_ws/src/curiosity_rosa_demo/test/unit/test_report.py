@@ -23,7 +23,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.recording.drawings import COLUMN, LEFT, RIGHT, timeline_svg
 from curiosity_rosa_demo.recording.report import (

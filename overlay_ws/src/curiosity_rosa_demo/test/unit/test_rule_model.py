@@ -75,7 +75,9 @@ COSTS = {name: SHIPPED.tool_costs.of(name) for name in NINE}
 LONGEST_S = SHIPPED.agent.turn.max_motion_s
 FIGURES = RoverFigures.of(SHIPPED)
 PROFILE = FIGURES.speeds
-OFFERED = make_tools(make_registry(SHIPPED), lambda name, **_: ToolResult.failure(name))
+OFFERED = make_tools(
+    make_registry(SHIPPED).for_model(), lambda name, **_: ToolResult.failure(name)
+)
 TOOLS = [tool for tool in OFFERED if tool.name in NINE]
 MODEL = RuleChatModel(rover=FIGURES).bind_tools(TOOLS)
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'

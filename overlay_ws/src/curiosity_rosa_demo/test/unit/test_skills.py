@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.skills.skill import (
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -217,7 +217,7 @@ def test_a_tool_of_langchain_is_the_skill() -> None:
         ran.append((name, arguments))
         return ToolResult.success()
 
-    tools = make_tools(registry, run)
+    tools = make_tools(registry.for_model(), run)
     for tool, skill in zip(tools, registry.for_model(), strict=True):
         schema = skill.definition.args_schema
         assert (tool.name, tool.description) == (skill.definition.name, skill.description)

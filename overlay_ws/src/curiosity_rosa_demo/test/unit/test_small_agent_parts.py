@@ -471,7 +471,10 @@ def test_the_configuration_of_a_local_model() -> None:
 
 TOOLS = [
     convert_to_openai_tool(tool)
-    for tool in (*make_tools(REGISTRY, lambda name, **_: ToolResult.success()), decide_tool())
+    for tool in (
+        *make_tools(REGISTRY.for_model(), lambda name, **_: ToolResult.success()),
+        decide_tool(),
+    )
 ]
 
 

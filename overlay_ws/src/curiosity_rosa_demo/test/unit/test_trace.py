@@ -31,9 +31,7 @@ from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import (
-    CaptureResult,
     LightScore,
-    MastState,
     MAX_DEPTH,
     Model,
     RoverPose,
@@ -42,7 +40,7 @@ from curiosity_rosa_demo.domain.models import (
     TraceEvent,
     TraceKind,
 )
-from curiosity_rosa_demo.domain.plan.plan import ExecutionResult, Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -454,9 +452,7 @@ MAKERS: list[tuple[str, str, Callable[[Any], object]]] = [
     ('no number', 'x', lambda bad: RoverPose(x=bad, frame_id='odom')),
     ('no number', 'y', lambda bad: RoverPose(x=0.0, y=bad, frame_id='odom')),
     ('no number', 'yaw_rad', lambda bad: RoverPose(x=0.0, yaw_rad=bad, frame_id='odom')),
-    ('no number', 'yaw_rad', lambda bad: MastState(is_open=True, yaw_rad=bad)),
     ('no fraction', 'score', lambda bad: LightScore(score=bad, is_good=False)),
-    ('no fraction', 'score', lambda bad: CaptureResult(score=bad, is_good=True, image_topic='')),
     ('no number', 'ts', lambda bad: made_event(ts=bad)),
     ('no number', 'score', lambda bad: made_event(score=bad)),
     ('no unicode', 'message', lambda bad: made_event(message=bad)),

@@ -16,7 +16,6 @@ from itertools import groupby
 from curiosity_rosa_demo.agent.policy.tree_text import FAILURE_SUFFIX, SUCCESS_SUFFIX
 from curiosity_rosa_demo.agent.policy.world_state import Source
 from curiosity_rosa_demo.agent.policy.world_view import WorldModel
-from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -43,7 +42,7 @@ class Decision(Model):
     at: float
     cause: str
     missed: int = 0
-    path: list[Text] = Field(default_factory=list)
+    path: list[str] = Field(default_factory=list)
     answer_text: str = ''
     rejected: list[Rejection] = Field(default_factory=list)
     done: str = ''

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, ClassVar
 
-from curiosity_rosa_demo.domain.brain_state import Text
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.infra.config.behaviour import MESSAGE, WorldView
 from pydantic import Field
@@ -44,7 +43,7 @@ class Ongoing(Model):
     by: Source
     began_at: float
     until: float | None = None
-    task_ids: list[Text] = Field(default_factory=list)
+    task_ids: list[str] = Field(default_factory=list)
     rationale: str = ''
     energy_at: float
     held: bool = False
@@ -55,10 +54,10 @@ class Memory(Model):
     place: the last arrival.
     """
 
-    began: dict[Text, float] = Field(default_factory=dict)
-    ended: dict[Text, float] = Field(default_factory=dict)
-    failed: dict[Text, float] = Field(default_factory=dict)
-    arrived: dict[Text, float] = Field(default_factory=dict)
+    began: dict[str, float] = Field(default_factory=dict)
+    ended: dict[str, float] = Field(default_factory=dict)
+    failed: dict[str, float] = Field(default_factory=dict)
+    arrived: dict[str, float] = Field(default_factory=dict)
 
 
 class WorldState(Model):
@@ -70,7 +69,7 @@ class WorldState(Model):
     energy: Fraction
     activity: Ongoing | None = None
     suspended: list[Ongoing] = Field(default_factory=list)
-    devices: dict[Text, bool] = Field(default_factory=dict)
+    devices: dict[str, bool] = Field(default_factory=dict)
     memory: Memory = Field(default_factory=Memory)
     ticked_at: float = 0.0  # the last saved tick; the clock never returns less
 

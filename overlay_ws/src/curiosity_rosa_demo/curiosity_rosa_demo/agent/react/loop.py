@@ -38,8 +38,7 @@ from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.domain.plan.validation import PlanError
+from curiosity_rosa_demo.domain.plan import Plan, PlanError
 from curiosity_rosa_demo.trace.events import TurnAnswered
 from langgraph.constants import START
 from langgraph.types import Command

@@ -39,7 +39,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.trace.events import CaptureTaken

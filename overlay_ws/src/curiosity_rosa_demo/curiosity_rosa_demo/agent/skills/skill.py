@@ -19,7 +19,7 @@ from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config

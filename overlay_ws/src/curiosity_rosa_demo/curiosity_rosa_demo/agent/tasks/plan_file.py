@@ -14,8 +14,8 @@ from pathlib import Path
 
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
-from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response
-from curiosity_rosa_demo.domain.plan.validation import PlanError
+from curiosity_rosa_demo.domain.plan import PlanError
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
 
 MAX_FILE_BYTES = 1_000_000  # bytes
 

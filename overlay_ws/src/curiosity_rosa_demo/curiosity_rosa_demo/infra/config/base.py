@@ -19,7 +19,7 @@ import re
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo
 
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import clip, one_line
 from pydantic import (
     AfterValidator,

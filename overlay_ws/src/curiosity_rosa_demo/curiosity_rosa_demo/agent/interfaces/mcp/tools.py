@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 import mcp_types as types
 
 STOP, SAY = 'stop', 'say'

@@ -35,10 +35,9 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.ground import ground_figures
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
-from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.domain.text import clip, count_text, visible
+from curiosity_rosa_demo.domain.text import clip, count_text, short_repr, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.trace.events import (
     ModelCalled,

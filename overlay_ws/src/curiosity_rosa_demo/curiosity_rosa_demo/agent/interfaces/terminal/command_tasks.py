@@ -15,9 +15,8 @@ from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
 from curiosity_rosa_demo.domain.adapter_status import Triggers, TriggerStatus, UnknownTrigger
-from curiosity_rosa_demo.domain.plan.validation import short_repr
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import visible
+from curiosity_rosa_demo.domain.text import short_repr, visible
 from curiosity_rosa_demo.infra.config.behaviour import ALL
 
 COMMAND_SKILLS = {

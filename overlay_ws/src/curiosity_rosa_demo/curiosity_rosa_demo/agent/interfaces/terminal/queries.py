@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table
 from curiosity_rosa_demo.domain.adapter_status import NoTriggers, Triggers
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl

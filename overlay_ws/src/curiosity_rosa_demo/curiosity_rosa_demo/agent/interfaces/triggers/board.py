@@ -20,7 +20,7 @@ from curiosity_rosa_demo.agent.interfaces.triggers.machine import Machine, Sampl
 from curiosity_rosa_demo.domain.adapter_status import (
     TriggerState,
     TriggerStatus,
-    unknown_trigger,
+    UnknownTrigger,
 )
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.infra.config.behaviour import COMPARISONS, TriggerConfig
@@ -57,7 +57,7 @@ class TriggerBoard:
     def switch(self, name: str, on: bool) -> TriggerStatus:
         with self._lock:
             if name not in self._machines:
-                raise unknown_trigger(name, list(self._machines))
+                raise UnknownTrigger(name, list(self._machines))
             machine = self._machines[name]
             machine.switch(on)
             return self._status(machine)

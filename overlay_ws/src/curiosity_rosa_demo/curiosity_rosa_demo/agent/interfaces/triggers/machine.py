@@ -24,7 +24,7 @@ import time
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
-from curiosity_rosa_demo.domain.plan.conditions import holds
+from curiosity_rosa_demo.domain.conditions import holds
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from pydantic import JsonValue
 

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRe
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, UserInterruptType
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig, StepConfig, WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError

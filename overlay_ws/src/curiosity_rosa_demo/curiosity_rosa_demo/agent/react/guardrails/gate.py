@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.models import Json, Model
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
 )
 from curiosity_rosa_demo.domain.brain_state import Mode, Spent, STOWED_MAST
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import count_text

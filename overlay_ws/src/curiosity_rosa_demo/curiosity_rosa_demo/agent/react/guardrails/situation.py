@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.limits import (
     ApprovalRules,

@@ -38,9 +38,8 @@ from curiosity_rosa_demo.domain.operation import (
     RefusedCall,
     ToolCall,
 )
-from curiosity_rosa_demo.domain.plan.plan import Plan
-from curiosity_rosa_demo.domain.plan.repair import create_plan_from_llm_response, LEFT_OUT
-from curiosity_rosa_demo.domain.plan.validation import PlanError
+from curiosity_rosa_demo.domain.plan import Plan, PlanError
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response, LEFT_OUT
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.tools.tool_impl import arguments_error_text

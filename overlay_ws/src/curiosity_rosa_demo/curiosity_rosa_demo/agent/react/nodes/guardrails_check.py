@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal
 
 FENCE_KEY = 'leaves_fence'  # in the approval_payload: whether the fence is a reason to ask

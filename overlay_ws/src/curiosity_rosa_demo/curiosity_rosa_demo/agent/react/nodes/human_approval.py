@@ -43,7 +43,7 @@ from curiosity_rosa_demo.domain.operation import (
     PlanStepRejected,
     RefusedCall,
 )
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import visible

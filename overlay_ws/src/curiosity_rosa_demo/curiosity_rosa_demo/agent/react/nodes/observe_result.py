@@ -43,7 +43,7 @@ from curiosity_rosa_demo.domain.operation import (
     PlanStepOp,
     PlanStepRejected,
 )
-from curiosity_rosa_demo.domain.plan.plan import Plan, StepStatus
+from curiosity_rosa_demo.domain.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip

@@ -75,7 +75,7 @@ from curiosity_rosa_demo.domain.operation import (
     RefusedCall,
     ToolCall,
 )
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStatus
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from curiosity_rosa_demo.trace.events import BudgetLimitReached

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import Plan, PlanStep, UNFINISHED
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep, UNFINISHED
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 
 

@@ -20,11 +20,13 @@ from dataclasses import dataclass, field
 import json
 
 from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.operation import call_text, full_call_text
-from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
-from curiosity_rosa_demo.domain.plan.plan import (
+from curiosity_rosa_demo.domain.plan import (
     ExecutionResult,
+    MAX_STEPS,
     Plan,
+    PlanError,
     PlanStatus,
     PlanStep,
     RiskLevel,
@@ -32,8 +34,7 @@ from curiosity_rosa_demo.domain.plan.plan import (
     ToolCallType,
     UNFINISHED,
 )
-from curiosity_rosa_demo.domain.plan.repair import LEFT_OUT, PROGRESS_KEY
-from curiosity_rosa_demo.domain.plan.validation import MAX_STEPS, PlanError
+from curiosity_rosa_demo.domain.plan_reader import LEFT_OUT, PROGRESS_KEY
 from curiosity_rosa_demo.domain.text import clip, count_text, visible, without_controls
 from curiosity_rosa_demo.trace.events import PlanMade, PlanStepEnded
 from curiosity_rosa_demo.trace.reporter import TraceFunction

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place,
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import FenceVerdict, Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.topics import Config

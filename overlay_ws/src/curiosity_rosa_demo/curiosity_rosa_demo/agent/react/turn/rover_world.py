@@ -37,7 +37,7 @@ from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.plan.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -55,7 +55,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
-from curiosity_rosa_demo.domain.plan.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS, Outcome
 from curiosity_rosa_demo.domain.text import count_text

@@ -20,8 +20,8 @@ from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.plan.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.infra.config.behaviour import DAY_MIN
 from pydantic import Field
 

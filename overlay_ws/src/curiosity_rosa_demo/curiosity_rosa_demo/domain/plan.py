@@ -8,33 +8,33 @@
 
 """Plan, PlanStep and ExecutionResult, which a model can write as JSON. Pure.
 
-The constructors and ``from_dict`` raise PlanError, a ValueError. The dict forms are plain JSON.
-Times are Unix times in seconds. The docstring below a field of Plan and PlanStep is its
-description in the JSON schema.
+The constructors raise ValueError, and ``from_dict`` raises PlanError, a ValueError. The dict forms
+are plain JSON. Times are Unix times in seconds. The docstring below a field of Plan and PlanStep
+is its description in the JSON schema.
+
+``python -m curiosity_rosa_demo.domain.plan`` prints schema/plan.schema.json.
 """
 
 from __future__ import annotations
 
 from enum import Enum
-from functools import partial
+import json
 import time
 from typing import Annotated, Any, TypeVar
 import uuid
 
-from curiosity_rosa_demo.domain.models import MAX_DEPTH as TOOL_DEPTH
-from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.domain.plan.validation import json_object, plan_error, PlanError
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-    ValidationError,
-)
+from curiosity_rosa_demo.domain.models import Json, Model
+from curiosity_rosa_demo.domain.serde import first_problem
+from pydantic import ConfigDict, Field, field_validator, model_validator, ValidationError
 from typing_extensions import dataclass_transform
 
 M = TypeVar('M', bound='PlanModel')
+
+MAX_STEPS = 200
+
+
+class PlanError(ValueError):
+    """The plan is invalid. The message names the place and the value there."""
 
 
 class RiskLevel(str, Enum):
@@ -72,28 +72,15 @@ class ToolCallType(str, Enum):
 
 
 UNFINISHED = (StepStatus.PENDING, StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION)
-BY_VALUE = Field(strict=False)  # an enum: by its member or its value
 RequiredText = Annotated[str, Field(pattern=r'\S')]
 WholeNumber = Annotated[int, Field(ge=0, lt=2**63)]  # an SQLite column holds integers below this
-JsonObject = Annotated[dict[str, Any], BeforeValidator(json_object)]
-ToolOutput = Annotated[
-    dict[str, Any], BeforeValidator(partial(json_object, path='', levels=TOOL_DEPTH))
-]
 
 
 @dataclass_transform(field_specifiers=(Field,))
 class PlanModel(Model):
     """As Model, but with fields that may be set."""
 
-    model_config = ConfigDict(frozen=False, strict=True, use_attribute_docstrings=True)
-
-    def __init__(self, *positional: Any, **named: Any) -> None:
-        try:
-            super().__init__(*positional, **named)
-        except ValidationError as error:
-            raise plan_error(error, type(self).__name__) from None
-
-    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+    model_config = ConfigDict(frozen=False, use_attribute_docstrings=True)
 
     def to_dict(self) -> dict[str, Any]:
         return self.model_dump(mode='json')
@@ -104,7 +91,7 @@ class PlanModel(Model):
         try:
             return cls.model_validate(data, extra='ignore')
         except ValidationError as error:
-            raise plan_error(error, cls.__name__) from None
+            raise PlanError(first_problem(error)) from None
 
 
 class PlanStep(PlanModel):
@@ -114,25 +101,25 @@ class PlanStep(PlanModel):
     """Unique in the plan; left out, the step gets a number."""
     action: RequiredText
     """Name of the skill, for execute; a name for the others."""
-    parameters: JsonObject = Field(default_factory=dict)
+    parameters: Json = Field(default_factory=dict)
     """Arguments of the skill; speak: text; query_world and query_knowledge: query; ask_user:
     prompt."""
-    preconditions: JsonObject = Field(default_factory=dict)
+    preconditions: Json = Field(default_factory=dict)
     """What must hold before, else the step fails: name of a fact, and its value; the name may end
     in _above, _below, _at_least, _at_most, _is_not, _in (list), _within ([low, high])."""
     fallback: str | None = None
     """Skill to try once when the step fails; its arguments: metadata.fallback_parameters."""
-    status: Annotated[StepStatus, BY_VALUE] = StepStatus.PENDING
+    status: StepStatus = StepStatus.PENDING
     """How far it is. Set by the agent."""
     description: str = ''
     """For people."""
-    tool_call_type: Annotated[ToolCallType, BY_VALUE] = ToolCallType.EXECUTE
+    tool_call_type: ToolCallType = ToolCallType.EXECUTE
     """What kind of step."""
     requires_confirmation: bool = False
     """A person is asked before the step."""
     confirmation_message: str | None = None
     """What the person is asked."""
-    metadata: JsonObject = Field(default_factory=dict)
+    metadata: Json = Field(default_factory=dict)
     """Anything else."""
 
     def update_status(self, new_status: StepStatus) -> None:
@@ -148,30 +135,28 @@ class Plan(PlanModel):
     """What is to be reached."""
     reasoning: str = ''
     """Why these steps."""
-    risk_level: Annotated[RiskLevel, BY_VALUE] = RiskLevel.LOW
+    risk_level: RiskLevel = RiskLevel.LOW
     """high: a person is asked first."""
     requires_confirmation: bool = False
     """A person is asked before the first step."""
     confirmation_message: str | None = None
     """What the person is asked."""
     steps: list[PlanStep] = Field(default_factory=list)
-    status: Annotated[PlanStatus, BY_VALUE] = PlanStatus.CREATED
+    status: PlanStatus = PlanStatus.CREATED
     """How far it is. Set by the agent."""
     created_at: float = Field(default_factory=time.time)
     """Unix time, seconds. Set by the agent."""
     source: str = 'llm'
     """Who wrote it. Set by the agent."""
-    metadata: JsonObject = Field(default_factory=dict)
+    metadata: Json = Field(default_factory=dict)
     """Anything else."""
 
     @field_validator('steps')
     @classmethod
     def _ids_are_unique(cls, steps: list[PlanStep]) -> list[PlanStep]:
-        seen: set[int] = set()
-        for index, step in enumerate(steps):
-            if step.step_id in seen:
-                raise PlanError(f'[{index}].step_id must be unique, not {step.step_id} again')
-            seen.add(step.step_id)
+        ids = [step.step_id for step in steps]
+        if twice := [each for index, each in enumerate(ids) if each in ids[:index]]:
+            raise ValueError(f'a step_id must be unique, and {twice[0]} is there twice')
         return steps
 
     def add_step(self, step: PlanStep) -> None:
@@ -226,17 +211,16 @@ class ExecutionResult(PlanModel):
     plan_id: RequiredText
     step_id: WholeNumber
     success: bool
-    status: Annotated[StepStatus, BY_VALUE]
+    status: StepStatus
     message: str = ''
-    output: ToolOutput = Field(default_factory=dict)
+    output: Json = Field(default_factory=dict)
     timestamp: float = Field(default_factory=time.time)
 
     @model_validator(mode='after')
     def _success_fits(self) -> ExecutionResult:
-        if self.status is StepStatus.SUCCESS and not self.success:
-            raise PlanError('success must be true when status is success, not False')
-        if self.status is StepStatus.FAILED and self.success:
-            raise PlanError('success must be false when status is failed, not True')
+        ends = {StepStatus.SUCCESS: True, StepStatus.FAILED: False}
+        if ends.get(self.status, self.success) is not self.success:
+            raise ValueError(f'success must not be {self.success} with {self.status.value}')
         return self
 
     @classmethod
@@ -248,14 +232,14 @@ class ExecutionResult(PlanModel):
 
     @classmethod
     def success_result(
-        cls, plan_id: str, step_id: int, message: str = '', output: dict[str, Any] | None = None
+        cls, plan_id: str, step_id: int, message: str = '', output: Json | None = None
     ) -> ExecutionResult:
         message = message or '执行成功'
         return cls(plan_id, step_id, True, StepStatus.SUCCESS, message, output or {})
 
     @classmethod
     def failure_result(
-        cls, plan_id: str, step_id: int, message: str, output: dict[str, Any] | None = None
+        cls, plan_id: str, step_id: int, message: str, output: Json | None = None
     ) -> ExecutionResult:
         return cls(plan_id, step_id, False, StepStatus.FAILED, message, output or {})
 
@@ -268,3 +252,20 @@ class ExecutionResult(PlanModel):
 
 def new_plan_id() -> str:
     return f'plan_{uuid.uuid4().hex[:8]}'
+
+
+def plan_schema() -> dict[str, Any]:
+    """The JSON schema, for an editor. Every to_dict() with steps is valid against it."""
+    schema = Plan.model_json_schema()
+    schema['properties']['steps'].update(minItems=1, maxItems=MAX_STEPS)
+    # The agent adds missing IDs.
+    schema['required'], schema['$defs']['PlanStep']['required'] = ['goal', 'steps'], ['action']
+    return {'$schema': 'https://json-schema.org/draft/2020-12/schema', **schema}
+
+
+def schema_text() -> str:
+    return json.dumps(plan_schema(), indent=2) + '\n'
+
+
+if __name__ == '__main__':
+    print(schema_text(), end='')
