@@ -73,11 +73,11 @@ class Channel:
     role: str
     topic: str
     type: str  # e.g. nav_msgs/msg/Odometry
+    encoding: str = CDR
+    schema: str = ''
     hz: float | None = None
     latched: bool = False
     raw_topic: str = ''
-    encoding: str = CDR
-    schema: str = ''
 
 
 class RecordedCall(BaseModel):
@@ -90,15 +90,12 @@ class RecordedCall(BaseModel):
     at_s: float = Field(default=0.0, exclude=True)
 
 
+_CALL_SCHEMA = json.dumps(RecordedCall.model_json_schema(mode='serialization'))
 CALLS_CHANNEL = Channel(
-    *('calls', '/service_calls', 'curiosity_rosa.ServiceCall'),
-    encoding=JSON,
-    schema=json.dumps(RecordedCall.model_json_schema(mode='serialization')),
+    'calls', '/service_calls', 'curiosity_rosa.ServiceCall', JSON, _CALL_SCHEMA
 )
 DECISIONS_CHANNEL = Channel(
-    *('decisions', '/decisions', 'curiosity_rosa.Decision'),
-    encoding=JSON,
-    schema='{"type": "object"}',
+    'decisions', '/decisions', 'curiosity_rosa.Decision', JSON, '{"type": "object"}'
 )
 
 
@@ -115,16 +112,16 @@ def recorded_channels(topics: Topics, rates: RecordingRates) -> list[Channel]:
     markers = 'visualization_msgs/msg/MarkerArray'
     return [
         Channel('trace', topics.trace.events, STRING, latched=True),
-        Channel('markers', topics.viz.marker_array, markers, rates.markers, latched=True),
+        Channel('markers', topics.viz.marker_array, markers, hz=rates.markers, latched=True),
         Channel('tf_static', topics.tf.static_topic, TF, latched=True),
         Channel('capture', images.output_capture_compressed, PICTURE, latched=True),
         Channel('analysis', images.output_analysis_compressed, PICTURE, latched=True),
         Channel('adapter', topics.status.adapter, STRING, latched=True),
         Channel('adapter_inputs', topics.status.adapter_inputs, STRING, latched=True),
         Channel('tf', topics.tf.topic, TF),
-        Channel('camera', camera, PICTURE, rates.camera, raw_topic=raw),
-        Channel('battery', rover.battery_state, battery, rates.battery),
-        Channel('scan', rover.scan, scan, rates.scan),
-        Channel('odometry', rover.odometry, odometry, rates.odometry),
-        Channel('joint_states', rover.joint_states, joints, rates.joint_states),
+        Channel('camera', camera, PICTURE, hz=rates.camera, raw_topic=raw),
+        Channel('battery', rover.battery_state, battery, hz=rates.battery),
+        Channel('scan', rover.scan, scan, hz=rates.scan),
+        Channel('odometry', rover.odometry, odometry, hz=rates.odometry),
+        Channel('joint_states', rover.joint_states, joints, hz=rates.joint_states),
     ]

@@ -326,7 +326,7 @@ class LogReplay:
                 if not shown:
                     if was[0] != value:
                         yield Comparison(at_s, what, repr(value), None, NOT_SEEN)
-                    before[key] = value, None
+                    before[key] = value, value
                 elif key in shown[-1]:  # else an older status
                     is_shown = any(each[key] == value for each in shown)
                     before[key] = value, value if is_shown else shown[-1][key]

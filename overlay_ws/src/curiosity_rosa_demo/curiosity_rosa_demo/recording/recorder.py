@@ -136,7 +136,7 @@ class RecorderNode:
         self._node.destroy_node()
 
     def _subscribe(self, channel: Channel) -> None:
-        throttle = Throttle(math.inf if channel.hz is None else channel.hz)
+        throttle = Throttle(channel.hz or math.inf)
         heard: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
         topic, message_type = channel.topic, message_class(channel.type)
         qos = history_qos(HISTORY_DEPTH) if channel.latched else ANY_PUBLISHER_QOS

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 import json
 import math
@@ -268,7 +269,7 @@ class RecordedRun:
     distance_m: float | None = None  # None: the place is unknown
     told: Turns = field(default_factory=Turns)
 
-    @property
+    @cached_property
     def thresholds(self) -> Thresholds | None:
         """The limits of the run. None: unknown, or not those of this version."""
         try:
@@ -348,7 +349,12 @@ class _Fold:
             case 'trace':
                 self._on_event(at_s, decode(self._decoder.decode(entry).data))
             case 'capture' | 'analysis':
-                self._on_picture(entry.role, self._decoder.decode(entry))
+                message = self._decoder.decode(entry)
+                if self._has_room('pictures', len(message.data) + PICTURE_OVERHEAD_BYTES):
+                    stamp, image = message.header.stamp, bytes(message.data)
+                    key = stamp.sec + stamp.nanosec * 1e-9 or self._last_capture
+                    if key is not None and image.startswith(PICTURE_HEADS):
+                        self._images.setdefault((entry.role, key), image)
             case 'odometry':
                 place = self._decoder.decode(entry).pose.pose
                 x, y = float(place.position.x), float(place.position.y)
@@ -378,14 +384,6 @@ class _Fold:
         # A stamp outside this range comes from another clock; the time of receipt replaces it.
         plausible = -EARLIEST_S <= stamp_s <= at_s + CLOCKS_APART_S
         self.run.events.append((stamp_s if plausible else at_s, event))
-
-    def _on_picture(self, role: str, message: Any) -> None:
-        if self._has_room('pictures', len(message.data) + PICTURE_OVERHEAD_BYTES):
-            stamp, data = message.header.stamp, bytes(message.data)
-            key = stamp.sec + stamp.nanosec * 1e-9 or self._last_capture
-            if key is not None:
-                image = data if data.startswith(PICTURE_HEADS) else b''
-                self._images.setdefault((role, key), image)
 
     def _on_place(self, source: str, at_s: float, x: float, y: float, yaw: float) -> None:
         self._last[source] = x, y, yaw

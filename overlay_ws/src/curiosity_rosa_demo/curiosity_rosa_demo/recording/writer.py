@@ -38,17 +38,10 @@ class RunWriter:
     """
 
     def __init__(
-        self,
-        create: Callable[[], RunFile],
-        notify: Callable[[str], None],
-        max_mb: float,
-        *,
-        period_s: float = PERIOD_S,
-        max_waiting: int = MAX_QUEUED_BYTES,
+        self, create: Callable[[], RunFile], notify: Callable[[str], None], max_mb: float
     ) -> None:
         """Raises OSError when there is no first file."""
         self._create, self._notify, self._max_mb = create, notify, max_mb
-        self._period_s, self._max_waiting = period_s, max_waiting
         self._file = create()
         self.files, self._earlier_messages = 1, 0
         self._repeated: deque[tuple[Channel, bytes]] = deque(maxlen=MAX_REPEATED_MESSAGES)
@@ -73,7 +66,7 @@ class RunWriter:
                 return False
             if len(data) > MAX_MESSAGE_BYTES:
                 loss = f'A message of {len(data) / MB:.1f} MB on {channel.topic} is too large'
-            elif self._waiting + size > self._max_waiting:
+            elif self._waiting + size > MAX_QUEUED_BYTES:
                 loss = 'The disk is too slow'
             if loss:
                 self.dropped += 1
@@ -120,7 +113,7 @@ class RunWriter:
 
     def _run(self) -> None:
         try:
-            while not self._closing.wait(self._period_s):
+            while not self._closing.wait(PERIOD_S):
                 self._write()
             self._write()
             self._finish_file(self._why)

@@ -98,7 +98,7 @@ def copied(
     copy = RunFile(target, info)
     for each in every:
         schema = each.schema.data.decode() if each.schema is not None else ''
-        channel = Channel(each.role, each.topic, each.type, encoding=each.encoding, schema=schema)
+        channel = Channel(each.role, each.topic, each.type, each.encoding, schema)
         copy.write(channel, each.data, each.at_ns)
     copy.finish(end or {})
     return target
@@ -153,7 +153,6 @@ MUTANTS: list[tuple[str, type[Rules] | str, dict[str, Any], str]] = [
     ('demo', 'thresholds.mast', {'tolerance_rad': 1e-6}, 'end_part'),
     ('loaded', 'thresholds.motion', {'odometry_max_age_s': 4.0}, 'due: warnings'),
     ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'due: alarms'),
-    ('stuck', 'thresholds.drive', {'stuck_s': 8.0}, 'status: last_error_reason'),
 ]
 
 

@@ -30,6 +30,7 @@ from typing import Any
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording import file as file_module
 from curiosity_rosa_demo.recording import run as run_module
+from curiosity_rosa_demo.recording import writer as writer_module
 from curiosity_rosa_demo.recording.channels import (
     definition,
     message_class,
@@ -409,7 +410,12 @@ def a_writer(folder: Path, said: list[str], max_mb: float = 100.0) -> RunWriter:
     def create() -> RunFile:
         return RunFile(folder / f'{next(numbers)}.mcap', INFO)
 
-    return RunWriter(create, said.append, max_mb, period_s=0.01)
+    return RunWriter(create, said.append, max_mb)
+
+
+@pytest.fixture(autouse=True)
+def _busy_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, 'PERIOD_S', 0.01)
 
 
 class SlowFile(RunFile):
@@ -433,7 +439,8 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(
     file = SlowFile(tmp_path / 'run.mcap')
     file.answers.clear()
     file.asked.clear()
-    writer = RunWriter(lambda: file, said.append, 1.0, period_s=0.01, max_waiting=100_000)
+    monkeypatch.setattr(writer_module, 'MAX_QUEUED_BYTES', 100_000)
+    writer = RunWriter(lambda: file, said.append, 1.0)
     wait_until(file.asked.is_set, 'the writer to wait for the disk')
     # Were one of these to wait for the disk, the test would never get past it.
     took = [writer.enqueue(TRACE, b'x' * 1000, BEGAN_NS + number) for number in range(500)]
@@ -452,10 +459,10 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(
     assert [entry.at_ns - BEGAN_NS for entry in reader] == [*range(kept), 0]
     assert (reader.end or {})['dropped'] == str(500 - kept)
     # A disk that never answers does not hold up the end.
-    monkeypatch.setattr('curiosity_rosa_demo.recording.writer.CLOSE_WAIT_S', 0.05)
+    monkeypatch.setattr(writer_module, 'CLOSE_WAIT_S', 0.05)
     hung = SlowFile(tmp_path / 'never.mcap')
     hung.answers.clear()
-    writer = RunWriter(lambda: hung, said.append, 1.0, period_s=0.01)
+    writer = RunWriter(lambda: hung, said.append, 1.0)
     writer.enqueue(TRACE, b'one', BEGAN_NS)
     writer.close('')
     assert 'has not answered' in writer.problem
@@ -548,28 +555,25 @@ def name_of(recording: tuple[int, int], domain: str = '0') -> str:
 
 
 @settings(max_examples=examples(40))
-@given(st.sets(recordings, max_size=15), st.sets(recordings, max_size=5), st.integers(1, 7))
-def test_the_oldest_of_this_domain_beyond_the_limit_are_deleted(
-    ours: set[tuple[int, int]], others: set[tuple[int, int]], max_files: int
+@given(
+    st.sets(recordings, max_size=15),
+    recordings,
+    st.sets(recordings, max_size=5),
+    st.integers(1, 7),
+)
+def test_the_oldest_of_this_domain_beyond_the_limit_are_deleted_and_never_the_new_one(
+    ours: set[tuple[int, int]], new: tuple[int, int], others: set[tuple[int, int]], max_files: int
 ) -> None:
+    """Whatever the clock said when the new file got its name."""
     name = name_of((0, 1))
     foreign = ['run.mcap', f'{name}.bak', f'my_{name}', name.replace('.mcap', '.html')]
     foreign += [name_of(each, '7') for each in others]
     with tempfile.TemporaryDirectory() as folder:
-        for each in (*map(name_of, ours), *foreign):
+        for each in (*map(name_of, ours | {new}), *foreign):
             Path(folder, each).touch()
-        deleted = delete_surplus(Path(folder), '0', max_files, spare=Path(folder, 'new'))
+        deleted = delete_surplus(Path(folder), '0', max_files, spare=Path(folder, name_of(new)))
         left = {each.name for each in Path(folder).iterdir()}
-    expected = [name_of(each) for each in sorted(ours)][: max(0, len(ours) + 1 - max_files)]
+    older = [name_of(each) for each in sorted(ours - {new})]
+    expected = older[: max(0, len(older) + 1 - max_files)]
     assert [each.name for each in deleted] == expected
-    assert left == {*map(name_of, ours), *foreign} - set(expected)
-
-
-def test_the_new_file_stays_even_when_the_clock_went_back(tmp_path: Path) -> None:
-    names = [name_of((day * 86_400, 1)) for day in range(5)]
-    for name in (*names, 'notes.txt'):
-        (tmp_path / name).touch()
-    deleted = delete_surplus(tmp_path, '0', 3, spare=tmp_path / names[0])
-    assert [path.name for path in deleted] == names[1:3]
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {'notes.txt', *names[:1], *names[3:]}
+    assert left == {*map(name_of, ours | {new}), *foreign} - set(expected)

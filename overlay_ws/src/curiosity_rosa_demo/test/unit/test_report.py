@@ -37,6 +37,7 @@ from curiosity_rosa_demo.recording.report import (
 from curiosity_rosa_demo.recording.report import run as report
 from curiosity_rosa_demo.recording.run import read_run, Turns
 from curiosity_rosa_demo.trace.events import (
+    GroundAnalyzed,
     ModelCalled,
     PlanMade,
     PlanStepEnded,
@@ -63,7 +64,7 @@ from mcap_world import (
     traced,
     write_run,
 )
-from missions.rover_twin import ANALYSIS, ANALYSIS_TOPIC
+from missions.rover_twin import ANALYSIS
 import pytest
 from strategies import events
 from test_drawing import checked, classed, titles
@@ -118,23 +119,6 @@ FIGURES = [  # of ANALYSIS: name, value, how sure it is
     ('Sharpness', '0.77 of 1', 'measured'),
     ('Exposure', '120 of 255, 0.0 % clipped', 'measured'),
 ]
-
-
-def analysis_event(event_id: str, ts: float, stamp_s: float) -> TraceEvent:
-    """As analyze_ground reports its result."""
-    return TraceEvent(
-        event_id=event_id,
-        ts=ts,
-        kind=TraceKind.RESULT,
-        message='analyze_ground: done',
-        tool_name='analyze_ground',
-        ok=True,
-        data={
-            **ANALYSIS.model_dump(mode='json'),
-            'image_topic': ANALYSIS_TOPIC,
-            'image_stamp_s': stamp_s,
-        },
-    )
 
 
 def loads_nothing(report_page: Page) -> bool:
@@ -213,12 +197,14 @@ def test_a_recording_that_lacks_something_says_so_and_takes_what_there_is(tmp_pa
 
 def test_an_analysis_is_shown_with_its_figures_and_its_own_picture(tmp_path: Path) -> None:
     """A picture belongs to the analysis of the same frame, whenever it came."""
-    began = BEGAN_NS * 1e-9
+
+    def analyzed(stamp_s: float) -> dict[str, Any]:
+        return GroundAnalyzed(ANALYSIS, stamp_s).trace_fields('analyze_ground: done')
+
     said: list[RawMessage] = [
         ('analysis', 0.0, a_picture(b'\xff\xd8of an earlier frame', stamp_s=7.5)),
         ('analysis', 1.0, a_picture(JPEGS[0], stamp_s=12.25)),
-        ('trace', 1.1, an_event(analysis_event('g1', began + 1.1, 12.25))),
-        ('trace', 2.0, an_event(analysis_event('g2', began + 2.0, 99.0))),
+        *recorded([told(1.1, analyzed(12.25)), told(2.0, analyzed(99.0))]),
     ]
     run = read_run(write_run(tmp_path / 'run.mcap', said))
     assert [(each.analysis, each.image) for each in run.grounds] == [
