@@ -192,7 +192,7 @@ class Comparison:
 
 @dataclass
 class Report:
-    """``notes``: as those of the recording."""
+    """Of one recording. ``notes``: sentences about it, such as which inputs it lacks."""
 
     comparisons: list[Comparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -276,9 +276,7 @@ class LogReplay:
             if at >= entries[0].at + CALM_S and is_at_rest(status) and is_calm:
                 rest = bisect_right(entries, at, key=lambda each: each.at)
                 if rest < len(entries):
-                    first = entries[rest]
-                    run = seeded_run(config, status, first.at, first.ros_ns, self._make_rules)
-                    return run, rest
+                    return seeded_run(config, status, entries[rest], self._make_rules), rest
         return None, len(entries)
 
     def _steps(

@@ -31,7 +31,8 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
-from curiosity_rosa_demo.recording.run import RecordedRehearsal, RecordedRun
+from curiosity_rosa_demo.recording.run import RecordedRun
+from curiosity_rosa_demo.recording.turns import RecordedRehearsal
 
 
 def clock(seconds: float) -> str:

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import argparse
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from itertools import groupby
 import json
 from pathlib import Path
@@ -80,7 +81,9 @@ def costs_by_model(calls: Iterable[ModelCalled]) -> dict[str, Costs]:
 
 
 def figures(*runs: RecordedRun) -> dict[str, str]:
-    """Their sums by name. Without calls of a model there is no cost."""
+    """Their sums by name. Without calls of a model there is no cost. Those of an index have no
+    battery.
+    """
     driven = [run.distance_m for run in runs if run.distance_m is not None]
     captures = [each for run in runs for each in run.captures]
     scores = [each.score for each in captures if each.score is not None]
@@ -99,6 +102,9 @@ def figures(*runs: RecordedRun) -> dict[str, str]:
         found['Model calls'] = str(costs.calls)
         found['Tokens'] = f'{costs.tokens:,}'
         found['Cost'] = costs.money_text
+    if runs and runs[0].battery:
+        levels = [100 * level for _, level in runs[0].battery]
+        found['Battery'] = f'{levels[0]:.0f} → {levels[-1]:.0f} %'
     return found
 
 
@@ -107,8 +113,6 @@ def figures(*runs: RecordedRun) -> dict[str, str]:
 
 # Pictures are data URLs. The browser loads nothing else, whatever the recording contains.
 CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-MAX_REHEARSAL_MAPS = 50
-NONE: Mapping[str, str] = {}
 COLUMNS = (
     'Time',
     'Driven',
@@ -157,6 +161,10 @@ def _visible(value: Any) -> Any:
     return value if isinstance(value, Markup) else _HIDDEN.sub('\ufffd', str(value))
 
 
+def _drawn(draw: Callable[..., str], *arguments: Any) -> Markup:
+    return Markup(draw(*arguments))
+
+
 TEMPLATES = Environment(
     autoescape=True,
     finalize=_visible,
@@ -179,6 +187,10 @@ TEMPLATES.filters.update(
     quote=quote,  # a colon, too: it would begin another scheme
     step_text=lambda step: call_text(step.action, step.parameters),
     utc=utc,
+    **{
+        each.__name__: partial(_drawn, each)
+        for each in (rehearsal_map, run_battery, run_map, run_scores, timeline_svg)
+    },
 )
 
 
@@ -193,32 +205,10 @@ def render(template: str, title: str, **values: Any) -> str:
 
 
 def page(run: RecordedRun) -> str:
-    """The report. Only the first MAX_REHEARSAL_MAPS rehearsals are drawn."""
-    key_figures = figures(run)
-    if run.battery:
-        first, last = run.battery[0][1], run.battery[-1][1]
-        key_figures['Battery'] = f'{100 * first:.0f} → {100 * last:.0f} %'
-    drawings = {
-        'Map': run_map(run),
-        'Score over position': run_scores(run),
-        'Battery': run_battery(run),
-    }
-    maps = [rehearsal_map(run, each) for each in run.told.rehearsals[:MAX_REHEARSAL_MAPS]]
-    return render(
-        'page.html.j2',
-        run.name,
-        run=run,
-        told=run.told,
-        key_figures=key_figures,
-        drawings={name: Markup(drawing) for name, drawing in drawings.items()},
-        rehearsal_maps=[Markup(each) for each in maps],
-        timeline=Markup(timeline_svg(run.events)),
-    )
+    return render('page.html.j2', run.name, run=run)
 
 
-def index_page(
-    title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[str, str] = NONE
-) -> str:
+def index_page(title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[str, str]) -> str:
     """The newest run first. ``title``: the name of the folder. ``runs``: by their report, relative
     to the index, with / between folders. ``unreadable``: the names of files that have none, and
     what is wrong with them.

@@ -102,21 +102,15 @@ class RuleRun:
             self._numbers[kind, recorded] = own
 
 
-def seeded_run(
-    config: Config,
-    status: Status,
-    at: float,
-    ros_ns: int | None = None,
-    make_rules: MakeRules = Rules,
-) -> RuleRun:
-    """The rules in the state of ``status``, whose rover stands, at ``at``. What a status does not
-    show is as after a start: the learned speeds, the obstacles, the agents.
+def seeded_run(config: Config, status: Status, first: LogEntry, make_rules: MakeRules) -> RuleRun:
+    """The rules in the state of ``status``, whose rover stands, before the entry ``first``. What a
+    status does not show is as after a start: the learned speeds, the obstacles, the agents.
     """
     command = {'closed': 'mast_close', 'open': 'mast_open'}.get(str(status.get('mast')), '')
     end = Mast(config.thresholds.mast).commands.get(command)
     mast_s = 1.0 + (0.0 if end is None else end.duration_s)
-    began = at - mast_s - SEED_S
-    run = RuleRun(config, LogEntry(began, ros_ns, 'start'), make_rules)
+    began = first.at - mast_s - SEED_S
+    run = RuleRun(config, LogEntry(began, first.ros_ns, 'start'), make_rules)
     rules, run.begins_late = run.rules, True
 
     def stop(after_s: float) -> None:

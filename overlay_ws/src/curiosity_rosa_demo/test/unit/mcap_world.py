@@ -36,11 +36,7 @@ from std_msgs.msg import String
 CONFIG = load_config()
 BEGAN_NS = 1_900_000_000_000_000_000
 DRIVE_JPEG = b'\xff\xd8a picture\xff\xd9'
-INFO = {
-    'began': '2030-03-17T17:46:40+00:00',
-    'domain': '7',
-    'thresholds': CONFIG.thresholds.model_dump_json(),
-}
+INFO = {'domain': '7', 'thresholds': CONFIG.thresholds.model_dump_json()}
 
 
 @cache

@@ -35,7 +35,8 @@ from curiosity_rosa_demo.recording.report import (
     write_report,
 )
 from curiosity_rosa_demo.recording.report import run as report
-from curiosity_rosa_demo.recording.run import read_run, Turns
+from curiosity_rosa_demo.recording.run import read_run
+from curiosity_rosa_demo.recording.turns import Turns
 from curiosity_rosa_demo.trace.events import (
     GroundAnalyzed,
     ModelCalled,
@@ -439,10 +440,8 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     ]
     [plan] = all_told.plans.values()
     assert (plan.at_s, plan.plan.goal) == (1.0, 'look at the rock')
-    assert {step: result.message for step, result in plan.results.items()} == {
-        1: 'done',
-        2: 'stuck',
-    }
+    results = {step: result.message for step, result in plan.results.items()}
+    assert results == {1: 'done', 2: 'stuck'}
     found = [(each.text, each.outcome, each.ended_s) for each in all_told.rehearsals]
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
@@ -476,19 +475,14 @@ def test_a_folder_has_an_index_and_a_file_that_cannot_be_read_is_named_and_stops
     index = Page((tmp_path / 'index.html').read_text())
     links = ['more/a%3Ab%20%231.html', 'told.html']  # the newest run first
     assert [link['href'] for link in index.of('a')] == links
-    words = ' '.join(index.text.split())
+    shown = ' '.join(index.text.split())
     one = Page(page(read_run(tmp_path / 'told.mcap')))
     assert loads_nothing(one)
-    for each in (
-        'it glitters',
-        'move_forward(duration_s=6.0)',
-        'failed: stuck',
-        'approve by anna (page): go',
-        '2 m off',
-    ):
+    words = ('it glitters', 'move_forward(duration_s=6.0)', 'failed: stuck', '2 m off')
+    for each in (*words, 'approve by anna (page): go'):
         assert each in ' '.join(one.text.split()), each
     told_of = ('User: look at the rock', 'I am stuck', '2.0 m', '0.25 USD', '1,200', 'cut off')
-    assert [each for each in told_of if each not in words] == []
+    assert [each for each in told_of if each not in shown] == []
     (tmp_path / 'bad.mcap').write_text('nothing')
     write_run(tmp_path / 'index.mcap', recorded(a_story()))
     out = tmp_path / 'out'
