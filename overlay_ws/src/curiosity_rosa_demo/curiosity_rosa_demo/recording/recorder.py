@@ -115,10 +115,7 @@ class RecorderNode:
     ) -> None:
         self._enqueue, self._notify, self._jpeg_quality = enqueue, notify, jpeg_quality
         # The node does not read its clock, so it does not need a subscription to /clock.
-        self._node = Node(
-            'recorder',
-            parameter_overrides=[Parameter('use_sim_time', value=False)],
-        )
+        self._node = Node('recorder', parameter_overrides=[Parameter('use_sim_time', value=False)])
         self._throttles: list[tuple[Channel, Throttle]] = []
         (self._capture,) = (each for each in channels if each.role == 'capture')
         self._picture: Any = None  # subscription while a picture is awaited
@@ -253,12 +250,7 @@ class RecordingControl:
     thread except the one that spins the recorder's node.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        folder: Path,
-        notify: Callable[[str], None],
-    ) -> None:
+    def __init__(self, config: Config, folder: Path, notify: Callable[[str], None]) -> None:
         self._config, self._folder, self._notify = config, folder, notify
         self._lock = threading.Lock()
         self._node: RecorderNode | None = None

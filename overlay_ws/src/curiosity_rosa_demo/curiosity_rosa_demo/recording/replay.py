@@ -27,7 +27,6 @@ import threading
 import time
 from typing import Any
 
-from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import clip, count_text, one_line, valid_unicode
@@ -140,7 +139,8 @@ def _replayed_event(event: TraceEvent, now_ns: int, turn: int) -> str:
 def _stamp(message: Any, now_ns: int) -> None:
     """Set all stamps to ``now_ns``, except zero stamps of markers ("the newest transform")."""
     if hasattr(message, 'markers'):
-        stamped = [each for each in message.markers if each.header.stamp != Time()]
+        stamps = [(each, each.header.stamp) for each in message.markers]
+        stamped = [each for each, stamp in stamps if stamp.sec or stamp.nanosec]
     else:
         stamped = getattr(message, 'transforms', [message])
     for each in stamped:
