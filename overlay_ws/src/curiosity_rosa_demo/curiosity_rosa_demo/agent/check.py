@@ -30,13 +30,11 @@ from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.recording.check import (
-    compared,
     Comparison,
     read_recording,
     Recording,
     replay_adapter,
     Report,
-    undecidable,
 )
 from curiosity_rosa_demo.recording.file import NotARecording
 from pydantic import Field, TypeAdapter, ValidationError
@@ -57,10 +55,10 @@ def decide_again(recording: Recording) -> Iterator[Comparison]:
             decision = DECISION.validate_json(data)
         except ValidationError as error:
             first = error.errors()[0]
-            yield undecidable(at_s, 'gate and kernel', '', f'{first["loc"]}: {first["msg"]}')
+            yield Comparison(at_s, 'gate and kernel', '', None, f'{first["loc"]}: {first["msg"]}')
             continue
         own = decision.again(recording.config)
-        yield compared(at_s, decision.name, decision.verdict, own, decision.inputs)
+        yield Comparison(at_s, decision.name, decision.verdict, own, decision.inputs)
 
 
 def replay(recording: Recording) -> Report:

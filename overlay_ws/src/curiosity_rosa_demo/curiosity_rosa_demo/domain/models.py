@@ -201,15 +201,17 @@ class ToolBroke(Exception):
 
 
 class ServiceCall(Model):
-    """A service call of the agent. ``answer``: the response as text, or why it failed."""
+    """A service call of the agent. ``answer``: the response as text, or why it failed. ``at_s``:
+    when it was made, for a reader.
+    """
 
-    model_config = ConfigDict(frozen=False)
+    model_config = ConfigDict(frozen=False, extra='ignore')  # of an older recording
 
     service: str
-    request: dict[str, JsonValue] = Field(default_factory=dict)
     ok: bool = False
     answer: str = 'cancelled'
     duration_s: float = 0.0
+    at_s: float = Field(default=0.0, exclude=True)
 
 
 class TraceKind(str, Enum):

@@ -28,8 +28,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import MAST, MOTIONS, SignalState
-from curiosity_rosa_demo.recording.file import NotARecording
-from curiosity_rosa_demo.recording.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.file import Decoder, NotARecording, RunReader
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode
 

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 import json
 from pathlib import Path
@@ -21,7 +21,15 @@ from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.infra.config.agent import RecordingRates
 from curiosity_rosa_demo.infra.config.topics import Topics
 
-# --- Import a ROS message class by its type name -----------------------------------------------
+CDR, JSON = 'cdr', 'json'
+STRING = 'std_msgs/msg/String'
+TF = 'tf2_msgs/msg/TFMessage'
+PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image'
+SEPARATOR_LINE = '=' * 80  # between two definitions
+
+
+class NoDefinition(Exception):
+    """The definition of a message is not installed. The message names the type."""
 
 
 def message_class(type_name: str) -> Any:
@@ -32,151 +40,78 @@ def message_class(type_name: str) -> Any:
     return getattr(import_module(f'{package}.msg'), name)
 
 
-# -----------------------------------------------------------------------------------------------
-# Concatenate ROS message definitions in the ros2msg format, which MCAP schemas use.
-
-
-SEPARATOR_LINE = '=' * 80
-PRIMITIVES = frozenset(
-    {
-        *('bool', 'byte', 'char', 'float32', 'float64', 'string', 'wstring'),
-        *(f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)),
-    }
-)
-_FIELD = re.compile(r'^\s*([A-Za-z][\w/]*)(?:<=\d+)?(?:\[[^\]]*\])?\s+[a-zA-Z]\w*')
-
-
-class NoDefinition(Exception):
-    """The definition of a message is not installed. The message names the type."""
-
-
 def definition(type_name: str) -> str:
     """The definition of ``type_name``, e.g. nav_msgs/msg/Odometry, followed by those of all types
-    that it uses. Raises NoDefinition.
+    that it uses: the ros2msg format of MCAP's schemas. Raises NoDefinition.
     """
-    package, _, name = type_name.partition('/msg/')
-    parts = {f'{package}/{name}': _text(package, name)}
-    todo = list(parts)
-    while todo:
-        part = todo.pop(0)
-        for used in _used_types(part.partition('/')[0], parts[part]):
-            if used not in parts:
-                owner, _, name = used.partition('/')
-                parts[used] = _text(owner, name)
-                todo.append(used)
-    first, *others = parts.items()
-    return '\n'.join(
-        [first[1], *(f'{SEPARATOR_LINE}\nMSG: {part}\n{text}' for part, text in others)]
-    )
-
-
-def _used_types(package: str, text: str) -> list[str]:
-    """The message types of the fields, each as package/Name."""
-    found = []
-    for line in text.splitlines():
-        field = _FIELD.match(line.partition('#')[0])
-        if field is None or field[1] in PRIMITIVES:
-            continue
-        owner, _, name = field[1].replace('/msg/', '/').rpartition('/')
-        found.append(f'{owner or package}/{name}')
-    return found
-
-
-def _text(package: str, name: str) -> str:
     from ament_index_python.packages import get_package_share_directory
 
-    try:
-        share = get_package_share_directory(package)
-        return Path(share, 'msg', f'{name}.msg').read_text(encoding='utf-8')
-    except (LookupError, OSError, ValueError) as error:
-        raise NoDefinition(f'{package}/msg/{name} cannot be described: {error}') from error
-
-
-CDR, JSON = 'cdr', 'json'
-STRING = 'std_msgs/msg/String'
-TF = 'tf2_msgs/msg/TFMessage'
-PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image'
+    texts: dict[str, str] = {}  # by package/Name
+    todo = [type_name.replace('/msg/', '/')]
+    for part in todo:  # it grows meanwhile
+        package, _, name = part.partition('/')
+        try:
+            share = get_package_share_directory(package)
+            texts[part] = Path(share, 'msg', f'{name}.msg').read_text(encoding='utf-8')
+            fields = message_class(f'{package}/msg/{name}').get_fields_and_field_types()
+        except (LookupError, OSError, ValueError, ImportError, AttributeError) as error:
+            raise NoDefinition(f'{package}/msg/{name} cannot be described: {error}') from error
+        used = dict.fromkeys(re.findall(r'\w+/\w+', ' '.join(fields.values())))
+        todo.extend(each for each in used if each not in todo)
+    first, *others = texts.items()
+    more = (f'{SEPARATOR_LINE}\nMSG: {part}\n{text}' for part, text in others)
+    return '\n'.join([first[1], *more])
 
 
 @dataclass(frozen=True)
-class ChannelSource:
-    """A recorded topic. ``hz`` None: every message. ``latched``: its publisher keeps the last
-    messages for late subscribers.
+class Channel:
+    """A channel of the file. ``hz`` None: every message of its topic. ``latched``: its publisher
+    keeps the last messages for late subscribers. ``raw_topic``: of the images that are recorded
+    here as JPEG. ``schema``: for CDR as ``definition``; for JSON a JSON schema.
     """
 
     role: str
     topic: str
     type: str  # e.g. nav_msgs/msg/Odometry
+    encoding: str = CDR
+    schema: str = ''
     hz: float | None = None
     latched: bool = False
-
-    @property
-    def recorded(self) -> tuple[str, str]:
-        """Topic and type in the file: raw images are recorded as JPEG."""
-        if self.type == RAW_PICTURE:
-            return f'{self.topic}/compressed', PICTURE
-        return self.topic, self.type
+    raw_topic: str = ''
 
 
-@dataclass(frozen=True)
-class Channel:
-    """A channel of the file. ``schema``: for CDR the definitions of the message and of its field
-    types; for JSON a JSON schema.
-    """
-
-    role: str
-    topic: str
-    type: str
-    encoding: str
-    schema: str
-
-
+_CALL_SCHEMA = json.dumps(ServiceCall.model_json_schema(mode='serialization'))
 CALLS_CHANNEL = Channel(
-    'calls',
-    '/service_calls',
-    'curiosity_rosa.ServiceCall',
-    JSON,
-    json.dumps(ServiceCall.model_json_schema()),
+    'calls', '/service_calls', 'curiosity_rosa.ServiceCall', JSON, _CALL_SCHEMA
 )
-
-
 DECISIONS_CHANNEL = Channel(
     'decisions', '/decisions', 'curiosity_rosa.Decision', JSON, '{"type": "object"}'
 )
 
 
-def recorded_channel(source: ChannelSource) -> Channel:
-    """The channel of the file, with its message definition. Raises NoDefinition."""
-    topic, type_name = source.recorded
-    return Channel(source.role, topic, type_name, CDR, definition(type_name))
-
-
-def sources(topics: Topics, rates: RecordingRates) -> list[ChannelSource]:
-    """The topics that a recording subscribes to. images.input selects the topic of ``camera``.
-    Except for the camera, the newest skipped message is recorded as soon as the rate allows.
+def recorded_channels(topics: Topics, rates: RecordingRates) -> list[Channel]:
+    """Those of topics, without their schemas. images.input selects the topic of ``camera``. Except
+    for the camera, the newest skipped message is recorded as soon as the rate allows.
     """
     rover, images = topics.rover, topics.images
-    camera = (images.input_compressed, PICTURE)
+    camera, raw = images.input_compressed, ''
     if images.input == 'raw':
-        camera = (images.input_raw, RAW_PICTURE)
+        camera, raw = f'{images.input_raw}/compressed', images.input_raw
     battery, scan = 'sensor_msgs/msg/BatteryState', 'sensor_msgs/msg/LaserScan'
     odometry, joints = 'nav_msgs/msg/Odometry', 'sensor_msgs/msg/JointState'
     markers = 'visualization_msgs/msg/MarkerArray'
-    latched = [
-        ChannelSource('trace', topics.trace.events, STRING),
-        ChannelSource('markers', topics.viz.marker_array, markers, rates.markers),
-        ChannelSource('tf_static', topics.tf.static_topic, TF),
-        ChannelSource('capture', images.output_capture_compressed, PICTURE),
-        ChannelSource('analysis', images.output_analysis_compressed, PICTURE),
-        ChannelSource('adapter', topics.status.adapter, STRING),
-        ChannelSource('adapter_inputs', topics.status.adapter_inputs, STRING),
-    ]
     return [
-        *(replace(each, latched=True) for each in latched),
-        ChannelSource('tf', topics.tf.topic, TF),
-        ChannelSource('camera', *camera, rates.camera),
-        ChannelSource('battery', rover.battery_state, battery, rates.battery),
-        ChannelSource('scan', rover.scan, scan, rates.scan),
-        ChannelSource('odometry', rover.odometry, odometry, rates.odometry),
-        ChannelSource('joint_states', rover.joint_states, joints, rates.joint_states),
+        Channel('trace', topics.trace.events, STRING, latched=True),
+        Channel('markers', topics.viz.marker_array, markers, hz=rates.markers, latched=True),
+        Channel('tf_static', topics.tf.static_topic, TF, latched=True),
+        Channel('capture', images.output_capture_compressed, PICTURE, latched=True),
+        Channel('analysis', images.output_analysis_compressed, PICTURE, latched=True),
+        Channel('adapter', topics.status.adapter, STRING, latched=True),
+        Channel('adapter_inputs', topics.status.adapter_inputs, STRING, latched=True),
+        Channel('tf', topics.tf.topic, TF),
+        Channel('camera', camera, PICTURE, hz=rates.camera, raw_topic=raw),
+        Channel('battery', rover.battery_state, battery, hz=rates.battery),
+        Channel('scan', rover.scan, scan, hz=rates.scan),
+        Channel('odometry', rover.odometry, odometry, hz=rates.odometry),
+        Channel('joint_states', rover.joint_states, joints, hz=rates.joint_states),
     ]

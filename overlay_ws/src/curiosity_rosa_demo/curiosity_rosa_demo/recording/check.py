@@ -6,13 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """The adapter's rules of today beside a recording: same inputs, same decisions.
 
 Every step of the log of inputs is replayed at its own time, and its result compared with the
-recorded one; so are the status and the alarms, which came another way. The log of an adapter's
-start is replayed from there, bit for bit. One that begins later, or after a gap, is replayed from
-the first status that shows a rover at rest. Up to there nothing can be decided.
+recorded one; so is the status, which came another way. The log of an adapter's start is replayed
+from there, bit for bit. One that begins later, or after a gap, is replayed from the first status
+that shows a rover at rest. Up to there nothing can be decided.
 """
 
 from __future__ import annotations
@@ -30,58 +29,76 @@ from curiosity_rosa_demo.adapter.report import status_of
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.steps import decode_batch, LogBatch, LogEntry, REFUSED
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.limits import Guardrails, Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.recording.file import GUARDRAILS, THRESHOLDS
-from curiosity_rosa_demo.recording.reader import Decoder, Entry, RunReader
+from curiosity_rosa_demo.recording.file import Decoder, Entry, GUARDRAILS, RunReader, THRESHOLDS
 from curiosity_rosa_demo.recording.rule_run import BadEntry, MakeRules, RuleRun, seeded_run
-from curiosity_rosa_demo.trace.trace_codec import decode
-from pydantic import ValidationError
 
 # --- What a recording holds of the rules' inputs and decisions ----------------------------------
 
 
 MAX_DURATION_S = 30 * 86400.0  # of a file; a later time is damaged
-ALARM_NODE = 'adapter'
+
+
+@dataclass
+class Segment:
+    """Consecutive entries of one adapter's log. ``offset_s``: what to add to their times for
+    seconds since the first message of the recording.
+    """
+
+    offset_s: float
+    entries: list[LogEntry] = field(default_factory=list)
+
+    @property
+    def from_start(self) -> bool:
+        return self.entries[0].name == 'start'
 
 
 @dataclass
 class Recording:
-    """Each list holds the time of receipt, in seconds since the first message, and the content, in
-    the order of the file. ``first_s``: that message, in seconds since the epoch. ``decisions``: of
-    gate and kernel, as JSON.
+    """``statuses`` and ``decisions`` (of gate and kernel, as JSON) hold the time of receipt, in
+    seconds since the first message, too, in the order of the file. ``first_s``: that message, in
+    seconds since the epoch. ``segments``: the log without gaps; a restarted adapter begins a new
+    one. ``notes``: sentences about the file, such as what it lacks.
     """
 
     config: Config
     first_s: float = 0.0
-    batches: list[tuple[float, LogBatch]] = field(default_factory=list)
+    segments: list[Segment] = field(default_factory=list)
     statuses: list[tuple[float, Status]] = field(default_factory=list)
-    alarms: list[tuple[float, str]] = field(default_factory=list)
     decisions: list[tuple[float, bytes]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    _following: int = -1  # the number of the entry after those of the last batch
 
     def add(self, role: str, at_s: float, entry: Entry, decoder: Decoder) -> None:
         """Raises AttributeError or ValueError for a message that its role cannot have."""
+        if not 0.0 <= at_s <= MAX_DURATION_S:
+            raise ValueError('a damaged time')
         if role == 'decisions':
             self.decisions.append((at_s, entry.data))
-            return
-        text = decoder.decode(entry).data
-        if role == 'trace':
-            event = decode(text)
-            if event.kind is TraceKind.ERROR and (event.data or {}).get('node') == ALARM_NODE:
-                self.alarms.append((at_s, event.message))
         elif role == 'adapter_inputs':
-            batch = decode_batch(text)
+            batch = decode_batch(decoder.decode(entry).data)
             if batch is None:
                 raise ValueError('no batch of inputs')
-            self.batches.append((at_s, batch))
-        else:
-            status = json.loads(text)
-            if not isinstance(status, dict) or 'moving' not in status:
+            self._add_batch(batch)
+        elif role == 'adapter':
+            status = read_object(decoder.decode(entry).data)
+            if 'moving' not in status:
                 raise ValueError('no status')
             self.statuses.append((at_s, status))
+
+    def _add_batch(self, batch: LogBatch) -> None:
+        for number, entry in enumerate(batch.entries, batch.first):
+            is_start = entry.name == 'start'
+            is_known = number < self._following and not is_start
+            if is_known and entry.at <= self.segments[-1].entries[-1].at:
+                continue  # a batch of the topic's history, again
+            if number != self._following or is_start:
+                self.segments.append(Segment(batch.offset_s - self.first_s))
+            self.segments[-1].entries.append(entry)
+            self._following = number + 1
 
 
 def read_recording(file: Path, config: Config, *, own_limits: bool = True) -> Recording:
@@ -90,37 +107,29 @@ def read_recording(file: Path, config: Config, *, own_limits: bool = True) -> Re
     """
     reader, recording, decoder = RunReader(file), Recording(config), Decoder()
     roles = {  # in a file of another program, by the topic
-        config.topics.trace.events: 'trace',
         config.topics.status.adapter: 'adapter',
         config.topics.status.adapter_inputs: 'adapter_inputs',
     }
-    first_ns: int | None = None
-    unreadable = 0
+    first_ns, unreadable, notes = -1, 0, recording.notes
     for entry in reader:
-        if first_ns is None:
+        if first_ns < 0:
             first_ns, recording.first_s = entry.at_ns, entry.at_ns * 1e-9
-        at_s = (entry.at_ns - first_ns) * 1e-9
         role = entry.role or roles.get(entry.topic, '')
         try:
-            if not 0.0 <= at_s <= MAX_DURATION_S:
-                raise ValueError('a damaged time')
-            if role in ('decisions', *roles.values()):
-                recording.add(role, at_s, entry, decoder)
+            recording.add(role, (entry.at_ns - first_ns) * 1e-9, entry, decoder)
         except (AttributeError, ValueError, RecursionError):
             unreadable += 1
-    if first_ns is None:
-        recording.notes.append('the file holds no messages')
+    if first_ns < 0:
+        notes.append('the file holds no messages')
     if unreadable:
-        recording.notes.append(f'{unreadable} messages are unreadable')
+        notes.append(f'{unreadable} messages are unreadable')
     if reader.end_problem:
-        recording.notes.append(
-            f'the file is torn: the whole part is replayed ({reader.end_problem})'
-        )
+        notes.append(f'the file is torn: the whole part is replayed ({reader.end_problem})')
     dropped = (reader.end or {}).get('dropped', '0')
     if dropped != '0':
-        recording.notes.append(f'the recorder dropped {dropped} messages')
+        notes.append(f'the recorder dropped {dropped} messages')
     if own_limits:
-        recording.config = _with_limits(config, reader.info, recording.notes)
+        recording.config = _with_limits(config, reader.info, notes)
     return recording
 
 
@@ -132,7 +141,7 @@ def _with_limits(config: Config, info: dict[str, str], notes: list[str]) -> Conf
             if key in info:
                 present = getattr(config, key).model_dump(mode='json')
                 update[key] = model.model_validate(_over(present, json.loads(info[key])))
-        except (ValidationError, ValueError, TypeError, RecursionError):
+        except (ValueError, TypeError, RecursionError):
             notes.append(f'its {key} are not those of this version: the present ones are used')
     if not update and info:
         notes.append('it does not hold its limits: the present ones are used (--config-dir)')
@@ -158,35 +167,32 @@ class Verdict(str, Enum):
 @dataclass(frozen=True)
 class Comparison:
     """One decision. ``at_s``: seconds since the first message of the recording. ``decision``: what
-    decided, such as a step of the rules. ``inputs``: on what, or why it could not.
+    decided, such as a step of the rules. ``replayed`` None: it could not be decided. ``inputs``:
+    on what, or why not.
     """
 
     at_s: float
     decision: str
-    verdict: Verdict
     recorded: str
-    replayed: str
+    replayed: str | None
     inputs: str = ''
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.replayed is None:
+            return Verdict.UNDECIDABLE
+        return Verdict.SAME if self.recorded == self.replayed else Verdict.DIFFERENT
 
     def text(self) -> str:
         return (
-            f'{self.at_s:10.3f} s  {self.decision}: recorded {self.recorded or "nothing"!s}; '
-            f'the rules decide {self.replayed or "nothing"!s}; inputs: {self.inputs or "-"}'
+            f'{self.at_s:10.3f} s  {self.decision}: recorded {self.recorded or "nothing"}; '
+            f'the rules decide {self.replayed or "nothing"}; inputs: {self.inputs or "-"}'
         )
-
-
-def compared(at_s: float, what: str, recorded: str, replayed: str, inputs: str = '') -> Comparison:
-    verdict = Verdict.SAME if recorded == replayed else Verdict.DIFFERENT
-    return Comparison(at_s, what, verdict, recorded, replayed, inputs)
-
-
-def undecidable(at_s: float, what: str, recorded: str, why: str) -> Comparison:
-    return Comparison(at_s, what, Verdict.UNDECIDABLE, recorded, '', why)
 
 
 @dataclass
 class Report:
-    """``notes``: sentences about the recording, such as which inputs it lacks."""
+    """Of one recording. ``notes``: sentences about it, such as which inputs it lacks."""
 
     comparisons: list[Comparison] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -202,10 +208,11 @@ class Report:
 
     def table(self) -> list[str]:
         """Lines of text: a head, a line for each kind of decision, and the sums."""
-        rows = {each.decision: Counter[Verdict]() for each in self.comparisons}
+        rows: dict[str, Counter[Verdict]] = {}
         for each in self.comparisons:
-            rows[each.decision][each.verdict] += 1
-        sums = sum(rows.values(), Counter[Verdict]())
+            for name in (each.decision, 'all'):
+                rows.setdefault(name, Counter())[each.verdict] += 1
+        sums = rows.pop('all', Counter())
         width = max(len(name) for name in (*rows, 'decision'))
         lines = [f'{"decision":{width}}  compared  same  different  not decidable']
         for name, count in (*sorted(rows.items()), ('all', sums)):
@@ -223,6 +230,8 @@ CALM_S = 0.5  # without a request before the status with which a run begins
 MEASUREMENTS = frozenset({'odometry', 'joints', 'wheels', 'scan', 'scan_gone', 'heartbeat', 'due'})
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters
+LATE_S = 1.0  # longest way of a message from the adapter to the recorder
+EARLY_S = 0.1  # the clock of the machine may be corrected
 YES = 'yes'
 NOT_SEEN = 'the recording does not hold the inputs before it'
 NO_LOG = 'there is no log of inputs (/adapter/inputs): no decision of the adapter is decidable'
@@ -230,36 +239,6 @@ LATE_PARTS = (
     'part(s) of the log begin after the adapter, or after a gap: the rules begin there with the '
     'first status of a rover at rest, without the speeds learned before'
 )
-
-
-@dataclass
-class Segment:
-    """Consecutive entries of one adapter. ``offset_s``: what to add to their times for seconds
-    since the first message of the recording.
-    """
-
-    offset_s: float
-    entries: list[LogEntry] = field(default_factory=list)
-
-    @property
-    def from_start(self) -> bool:
-        return self.entries[0].name == 'start'
-
-
-def segments(recording: Recording) -> list[Segment]:
-    """The log in pieces without a gap. A restarted adapter begins a new one."""
-    found: list[Segment] = []
-    following = -1
-    for _, batch in recording.batches:
-        for number, entry in enumerate(batch.entries, batch.first):
-            is_start = entry.name == 'start'
-            if number < following and not is_start and entry.at <= found[-1].entries[-1].at:
-                continue  # a batch of the topic's history, again
-            if number != following or is_start:
-                found.append(Segment(batch.offset_s - recording.first_s))
-            found[-1].entries.append(entry)
-            following = number + 1
-    return found
 
 
 class LogReplay:
@@ -270,66 +249,88 @@ class LogReplay:
     def __init__(self, recording: Recording, make_rules: MakeRules = Rules) -> None:
         self._recording, self._make_rules = recording, make_rules
         self.moments: list[tuple[float, Status]] = []
-        self.alarms: list[tuple[float, str]] = []
         self.covered: list[tuple[float, float]] = []
 
     def comparisons(self) -> Iterator[Comparison]:
-        for segment in segments(self._recording):
+        for segment in self._recording.segments:
+            offset_s, entries = segment.offset_s, segment.entries
             run, rest = self._begin(segment)
-            for entry in segment.entries[:rest]:
+            for entry in entries[:rest]:
                 if entry.result is not None:
-                    at_s = entry.at + segment.offset_s
-                    yield undecidable(at_s, entry.name, decision_text(entry.result), NOT_SEEN)
-            if run is not None and rest < len(segment.entries):
-                first, last = segment.entries[rest].at, segment.entries[-1].at
-                self.covered.append((first + segment.offset_s, last + segment.offset_s))
-                yield from self._steps(segment, run, segment.entries[rest:])
+                    text = decision_text(entry.result)
+                    yield Comparison(entry.at + offset_s, entry.name, text, None, NOT_SEEN)
+            if run is not None and rest < len(entries):
+                self.covered.append((entries[rest].at + offset_s, entries[-1].at + offset_s))
+                yield from self._steps(offset_s, run, entries[rest:])
 
     def _begin(self, segment: Segment) -> tuple[RuleRun | None, int]:
         """The rules, and the number of the first entry that they can take."""
-        config = self._recording.config
+        config, entries = self._recording.config, segment.entries
         if segment.from_start:
-            return RuleRun(config, segment.entries[0], self._make_rules), 1
+            return RuleRun(config, entries[0], self._make_rules), 1
+        requests = [each.at for each in entries if each.name not in MEASUREMENTS or each.result]
         for at_s, status in self._recording.statuses:
             at = at_s - segment.offset_s
-            if at < segment.entries[0].at + CALM_S or not is_at_rest(status):
-                continue
-            before = [each for each in segment.entries if at - CALM_S <= each.at <= at]
-            if any(each.name not in MEASUREMENTS or each.result for each in before):
-                continue  # the status may be older than the last of these
-            for number, entry in enumerate(segment.entries):
-                if entry.at > at:
-                    run = seeded_run(config, status, entry.at, entry.ros_ns, self._make_rules)
-                    return run, number
-        return None, len(segment.entries)
+            # The status may be older than a request shortly before it.
+            is_calm = not any(at - CALM_S <= each <= at for each in requests)
+            if at >= entries[0].at + CALM_S and is_at_rest(status) and is_calm:
+                rest = bisect_right(entries, at, key=lambda each: each.at)
+                if rest < len(entries):
+                    return seeded_run(config, status, entries[rest], self._make_rules), rest
+        return None, len(entries)
 
     def _steps(
-        self, segment: Segment, run: RuleRun, entries: Sequence[LogEntry]
+        self, offset_s: float, run: RuleRun, entries: Sequence[LogEntry]
     ) -> Iterator[Comparison]:
         recent: list[LogEntry] = []
         for entry in entries:
-            at_s = entry.at + segment.offset_s
-            if entry.name != 'due':
+            at_s, is_due = entry.at + offset_s, entry.name == 'due'
+            if not is_due:
                 recent = [*recent[1 - RECENT_INPUTS :], entry]
             try:
                 result = run.feed(entry)
             except BadEntry as error:
-                yield undecidable(at_s, 'inputs', '', str(error))
+                yield Comparison(at_s, 'inputs', '', None, str(error))
                 continue
+            recorded, own = ({entry.name: each} for each in (entry.result, result))
+            if is_due:
+                recorded = {f'due: {key}': each for key, each in (entry.result or {}).items()}
+                own = {f'due: {key}': each for key, each in (result or {}).items()}
             inputs = inputs_text(recent, entry.at)
-            if entry.name != 'due':
-                if result is not None or entry.result is not None:
-                    texts = decision_text(entry.result), decision_text(result)
-                    yield compared(at_s, entry.name, *texts, inputs)
-                continue
-            recorded, replayed = entry.result or {}, result or {}
-            for key in sorted({*recorded, *replayed}):
-                texts = decision_text(recorded.get(key)), decision_text(replayed.get(key))
-                yield compared(at_s, f'due: {key}', *texts, inputs)
-            self.alarms.extend((at_s, text) for text in replayed.get('alarms', ()))
-            status = without_measured(status_of(run.rules, None, None))
-            if not self.moments or self.moments[-1][1] != status:
-                self.moments.append((at_s, status))
+            for name in sorted({*recorded, *own}):
+                said, decides = recorded.get(name), own.get(name)
+                if said is not None or decides is not None:
+                    texts = decision_text(said), decision_text(decides)
+                    yield Comparison(at_s, name, *texts, inputs)
+            if is_due:
+                status = without_measured(status_of(run.rules, None, None))
+                if not self.moments or self.moments[-1][1] != status:
+                    self.moments.append((at_s, status))
+
+    def compare_statuses(self) -> Iterator[Comparison]:
+        """Each change of a field that is not measured. It is the same if the replayed rules showed
+        the value within LATE_S before the message.
+        """
+        times = [at_s for at_s, _ in self.moments]
+        before: dict[str, tuple[object, object]] = {}  # recorded, and shown
+        for at_s, status in self._recording.statuses:
+            shown: list[Status] = []
+            if any(first + LATE_S <= at_s <= last for first, last in self.covered):
+                first = max(0, bisect_right(times, at_s - LATE_S) - 1)
+                last = bisect_right(times, at_s + EARLY_S)
+                shown = [each for _, each in self.moments[first:last]]
+            for key, value in without_measured(status).items():
+                what, was = f'status: {key}', before.get(key, (value, None))
+                if not shown:
+                    if was[0] != value:
+                        yield Comparison(at_s, what, repr(value), None, NOT_SEEN)
+                    before[key] = value, value
+                elif key in shown[-1]:  # else an older status
+                    is_shown = any(each[key] == value for each in shown)
+                    before[key] = value, value if is_shown else shown[-1][key]
+                    if before[key] != was:
+                        own = repr(before[key][1])
+                        yield Comparison(at_s, what, repr(value), own, 'those of the log so far')
 
 
 def is_at_rest(status: Status) -> bool:
@@ -361,76 +362,14 @@ def inputs_text(recent: Sequence[LogEntry], now: float) -> str:
     return ', '.join(parts)
 
 
-# --- The status and the alarms, which came another way than the log -----------------------------
-
-
-LATE_S = 1.0  # longest way of a message from the adapter to the recorder
-EARLY_S = 0.1  # the clock of the machine may be corrected
-UNREPLAYED_FIELD = 'replay'
-
-
-def is_covered(at_s: float, log: LogReplay) -> bool:
-    return any(first + LATE_S <= at_s <= last for first, last in log.covered)
-
-
-def compare_statuses(recording: Recording, log: LogReplay) -> Iterator[Comparison]:
-    """Each change of a field that is not measured. It is the same if the replayed rules showed
-    the value within LATE_S before the message.
-    """
-    times = [at_s for at_s, _ in log.moments]
-    before: dict[str, object] = {}
-    wrong: dict[str, object] = {}
-    for at_s, status in recording.statuses:
-        last = bisect_right(times, at_s + EARLY_S)
-        first = max(0, bisect_right(times, at_s - LATE_S) - 1)
-        shown = [each for _, each in log.moments[first:last]] if is_covered(at_s, log) else []
-        for key in shown[-1] if shown else without_measured(status):
-            if key not in status or key == UNREPLAYED_FIELD:
-                continue  # an older status
-            value, was = status[key], before.get(key)
-            before[key] = value
-            what, text = f'status: {key}', repr(value)
-            if not shown:
-                if value != was and was is not None:
-                    yield undecidable(at_s, what, text, NOT_SEEN)
-            elif any(each.get(key) == value for each in shown):
-                wrong.pop(key, None)
-                if value != was:
-                    yield compared(at_s, what, text, text)
-            elif wrong.get(key, wrong) != value:  # once, not with each message
-                wrong[key] = value
-                own = repr(shown[-1].get(key))
-                yield compared(at_s, what, text, own, 'the replayed rules since then')
-
-
-def compare_alarms(recording: Recording, log: LogReplay) -> Iterator[Comparison]:
-    """The adapter's alarms in the trace."""
-    left = list(log.alarms)
-    for at_s, text in recording.alarms:
-        near = (
-            each for each in left if each[1] == text and -EARLY_S <= at_s - each[0] <= 2 * LATE_S
-        )
-        if found := next(near, None):
-            left.remove(found)
-            yield compared(at_s, 'trace: alarms', text, text)
-        elif is_covered(at_s, log):
-            yield compared(at_s, 'trace: alarms', text, '')
-        else:
-            yield undecidable(at_s, 'trace: alarms', text, NOT_SEEN)
-
-
 def replay_adapter(recording: Recording, make_rules: MakeRules = Rules) -> Report:
     """The decisions of the adapter's rules beside the recorded ones."""
     log = LogReplay(recording, make_rules)
-    comparisons = [
-        *log.comparisons(),
-        *compare_statuses(recording, log),
-        *compare_alarms(recording, log),
-    ]
+    comparisons = [*log.comparisons(), *log.compare_statuses()]
     report = Report(comparisons, list(recording.notes))
-    if not recording.batches:
+    if not recording.segments:
         report.notes.append(NO_LOG)
-    late = sum(not each.from_start for each in segments(recording))
+    late = sum(not each.from_start for each in recording.segments)
     if late:
         report.notes.append(f'{late} {LATE_PARTS}')
     return report

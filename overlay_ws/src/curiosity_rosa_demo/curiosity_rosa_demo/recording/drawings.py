@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """The drawings of a report: those of the page for a whole run, and its time line. Pure.
 
 Each is '' without data to draw.
@@ -14,9 +13,9 @@ Each is '' without data to draw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 import math
+from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import count_text
@@ -32,8 +31,6 @@ from curiosity_rosa_demo.drawing.svg import (
     Svg,
     title,
 )
-from curiosity_rosa_demo.infra.config.limits import ObstaclesConfig, Thresholds
-from curiosity_rosa_demo.recording.file import THRESHOLDS
 from curiosity_rosa_demo.recording.run import RecordedRun
 from curiosity_rosa_demo.recording.turns import RecordedRehearsal
 
@@ -60,46 +57,39 @@ def run_map(run: RecordedRun) -> str:
     trail = [(place.x, place.y) for place in run.trail]
     if not any(is_drawable(*place) for place in trail):
         return ''
-    zone = world_map.Zone(*run.zone) if run.zone else None
-    markers = _markers(run)
-    scene = world_map.MapScene(
-        zone, pose=run.pose, trail=trail, spots=markers, whole=True, body=_body(run)
-    )
-    return world_map.render(scene)
+    return _map(run, pose=run.pose, trail=trail, spots=_markers(run), whole=True)
 
 
 def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
     """Map of the rehearsed path and, until the comparison, the driven one."""
-    rehearsal = rehearsed.rehearsal
+    rehearsal, compared = rehearsed.rehearsal, rehearsed.compared
     if len(rehearsal.path) < 2:
         return ''
     end_s = rehearsed.at_s if rehearsed.ended_s is None else rehearsed.ended_s
-    real = None if rehearsed.compared is None else rehearsed.compared.real
-    stands = rehearsal.start if real is None else real.end
-    pose = None if stands is None else RoverPose(**vars(stands), frame_id='world')
+    stands = compared.real.end if compared and compared.real else rehearsal.start
+    pose = RoverPose(**vars(stands), frame_id='world') if stands else None
     driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
-    zone = world_map.Zone(*run.zone) if run.zone else None
-    scene = world_map.MapScene(
-        zone, pose=pose, trail=driven, forecast=rehearsal.path, body=_body(run)
-    )
-    return world_map.render(scene)
+    return _map(run, pose=pose, trail=driven, forecast=rehearsal.path)
 
 
-def _body(run: RecordedRun) -> ObstaclesConfig | None:
-    """The size of the rover by the recorded limits. None if unknown."""
-    try:
-        return Thresholds.model_validate_json(run.info[THRESHOLDS]).obstacles
-    except (KeyError, ValueError):
-        return None
+def _map(run: RecordedRun, **shown: Any) -> Svg:
+    limits = run.thresholds
+    if limits is None:
+        return world_map.render(world_map.MapScene(**shown))
+    viz = limits.viz
+    zone = world_map.Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
+    return world_map.render(world_map.MapScene(zone, body=limits.obstacles, **shown))
 
 
 def run_scores(run: RecordedRun) -> str:
     markers = [marker for marker in _markers(run) if marker.score is not None]
-    return plots.score_over_position(markers, run.threshold, whole=True) if markers else ''
+    limits = run.thresholds
+    threshold = limits.quality.score_threshold if limits else None
+    return plots.score_over_position(markers, threshold, whole=True) if markers else ''
 
 
 def run_battery(run: RecordedRun) -> str:
-    levels = [(at_s, min(1.0, max(0.0, level))) for at_s, level in run.battery]
+    levels = run.battery
     if len(levels) < 2 or levels[-1][0] <= levels[0][0]:
         return ''
     return plots.battery_over_time(levels, tick_clock)
@@ -112,7 +102,7 @@ def _markers(run: RecordedRun) -> list[CaptureMarker]:
             each.event_id,
             each.place.x,
             each.place.y,
-            None if each.score is None else min(1.0, max(0.0, each.score)),
+            each.score,
             each.is_good,
             link=f'#capture-{number}',
         )
@@ -130,8 +120,7 @@ DOT, BAR = 10.0, 14.0  # heights
 MIN_BAR_WIDTH, COLUMN = 3.0, 2.0
 MAX_TICKS = 9
 MAX_TITLE_COLUMNS = 200
-LANE_KINDS = list(TraceKind)
-KIND_STYLES = {
+STYLES = {  # of the lanes, from the top
     TraceKind.OBSERVE: 'checking',
     TraceKind.HYPOTHESIZE: 'thinking',
     TraceKind.DECIDE: 'thinking',
@@ -139,6 +128,8 @@ KIND_STYLES = {
     TraceKind.RESULT: 'completed',
     TraceKind.ERROR: 'failed',
 }
+LANES = {kind: TOP + LANE * (number + 0.5) for number, kind in enumerate(STYLES)}
+Span = tuple[float, float | None, TraceEvent]  # from, to; None: a moment
 
 
 def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
@@ -147,14 +138,20 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         return ''
     begin, end = events[0][0], events[-1][0]
     across = Axis(begin, max(end, begin + 1.0), LEFT, RIGHT)
-    bottom = TOP + LANE * len(LANE_KINDS)
-    lines = [line(LEFT, _lane(kind), RIGHT, _lane(kind)) for kind in LANE_KINDS]
-    labels = [label(kind.value, LEFT - 12.0, _lane(kind) + 4.0, 'end') for kind in LANE_KINDS]
+    bottom = TOP + LANE * len(LANES)
+    lines = [line(LEFT, y, RIGHT, y) for y in LANES.values()]
+    labels = [label(kind.value, LEFT - 12.0, y + 4.0, 'end') for kind, y in LANES.items()]
     for tick in ticks(across.low, across.high, time_step(across.high - across.low, MAX_TICKS)):
         x = across.at(tick)
         lines.append(line(x, TOP, x, bottom))
         labels.append(label(tick_clock(tick), x, bottom + 16.0, 'middle'))
-    ends = act_ends(events)
+    # So few marks that their number depends on the width, not on the length of the run: of one
+    # kind and style, from the same COLUMN on. The failures are last: nothing covers them.
+    marks: dict[tuple[object, ...], list[Span]] = {}
+    for span in spans(events):
+        at_s, end_s, event = span
+        place = (event.kind, _failed(event), end_s is None, round(across.at(at_s) / COLUMN))
+        marks.setdefault(place, []).append(span)
     return drawing(
         'events',
         WIDTH,
@@ -162,75 +159,42 @@ def timeline_svg(events: Sequence[tuple[float, TraceEvent]]) -> str:
         f'Time line: {count_text(len(events), "event")}',
         element('g', *lines, class_='cr-grid', aria_hidden='true'),
         element('g', *labels, class_='cr-numbers'),
-        *(_mark(across, each) for each in _marks(across, events, ends)),
+        *(_mark(across, each) for each in sorted(marks.values(), key=lambda m: _failed(m[0][2]))),
     )
 
 
-def act_ends(events: Sequence[tuple[float, TraceEvent]]) -> dict[int, float]:
-    """End time of each ACT event by its index. An act ends with the next result of its tool."""
-    ends: dict[int, float] = {}
+def spans(events: Sequence[tuple[float, TraceEvent]]) -> list[Span]:
+    """Each event; an act ends with the next result of its tool."""
+    found: list[Span] = []
     running: dict[str, int] = {}
-    for number, (at_s, event) in enumerate(events):
-        if event.tool_name is None:
-            continue
-        if event.kind is TraceKind.ACT:
-            running[event.tool_name] = number
-        elif event.kind in (TraceKind.RESULT, TraceKind.ERROR) and event.tool_name in running:
-            ends[running.pop(event.tool_name)] = at_s
-    return ends
-
-
-def _lane(kind: TraceKind) -> float:
-    return TOP + LANE * (LANE_KINDS.index(kind) + 0.5)
-
-
-@dataclass
-class _Mark:
-    """Events that would be drawn in one place: of one kind and style, from the same COLUMN on.
-    ``event`` is the first of them; ``end_s``: of the longest.
-    """
-
-    begin_s: float
-    end_s: float | None
-    event: TraceEvent
-    last_s: float
-    count: int = 0
+    for at_s, event in events:
+        tool = event.tool_name or ''
+        if event.kind in (TraceKind.RESULT, TraceKind.ERROR) and tool in running:
+            number = running.pop(tool)
+            found[number] = (found[number][0], at_s, found[number][2])
+        elif tool and event.kind is TraceKind.ACT:
+            running[tool] = len(found)
+        found.append((at_s, None, event))
+    return found
 
 
 def _failed(event: TraceEvent) -> bool:
     return event.ok is False or event.kind is TraceKind.ERROR
 
 
-def _marks(
-    across: Axis, events: Sequence[tuple[float, TraceEvent]], ends: Mapping[int, float]
-) -> list[_Mark]:
-    """So few that their number depends on the width, not on the length of the run. The failures
-    are last, so that nothing covers them.
-    """
-    found: dict[tuple[object, ...], _Mark] = {}
-    for number, (at_s, event) in enumerate(events):
-        end_s = ends.get(number)
-        place = (event.kind, _failed(event), end_s is None, round(across.at(at_s) / COLUMN))
-        mark = found.setdefault(place, _Mark(at_s, end_s, event, at_s))
-        mark.count += 1
-        mark.last_s = at_s
-        if mark.end_s is not None and end_s is not None:
-            mark.end_s = max(mark.end_s, end_s)
-    return sorted(found.values(), key=lambda mark: _failed(mark.event))
-
-
-def _mark(across: Axis, mark: _Mark) -> Svg:
-    """A bar if the event has an end, else a dot. The dot of a failure is square."""
-    event, end_s, failed = mark.event, mark.end_s, _failed(mark.event)
-    x, y = across.at(mark.begin_s), _lane(event.kind)
-    if end_s is None:
-        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
+def _mark(across: Axis, those: Sequence[Span]) -> Svg:
+    """A bar if these events have an end, else a dot. The dot of a failure is square."""
+    (at_s, _, event), last_s = those[0], those[-1][0]
+    failed, ends = _failed(event), [end_s for _, end_s, _ in those if end_s is not None]
+    x, y = across.at(at_s), LANES[event.kind]
+    if ends:
+        width, height, rx = max(MIN_BAR_WIDTH, across.at(max(ends)) - x), BAR, 2.0
     else:
-        width, height, rx = max(MIN_BAR_WIDTH, across.at(end_s) - x), BAR, 2.0
-    when = clock(mark.begin_s)
-    if mark.count > 1:
-        when = f'{count_text(mark.count, "event")}, {when} to {clock(mark.last_s)}; the first:'
+        x, width, height, rx = x - DOT / 2, DOT, DOT, 0.0 if failed else DOT / 2
+    when = clock(at_s)
+    if len(those) > 1:
+        when = f'{count_text(len(those), "event")}, {when} to {clock(last_s)}; the first:'
     text = clip_columns(f'{when} {event.tool_name or ""} {event.message}', MAX_TITLE_COLUMNS)
     box = element('rect', x=x, y=y - height / 2, width=width, height=height, rx=rx)
-    style = 'failed' if failed else KIND_STYLES[event.kind]
+    style = 'failed' if failed else STYLES[event.kind]
     return element('g', title(text), box, class_=f'cr-bar cr-{style}')

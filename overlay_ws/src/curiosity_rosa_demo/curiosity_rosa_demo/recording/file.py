@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An MCAP file that is valid after each flush, so a killed writer leaves a readable file.
+"""An MCAP file that is valid after each flush, so a killed writer leaves a readable file; and its
+messages, read in file order within limits. Of a torn file, all intact records are read.
 
 Readers refuse an MCAP file without a footer. Each flush therefore writes a footer after the data,
 and the next flush overwrites it with new data and a new footer.
@@ -14,58 +15,46 @@ and the next flush overwrites it with new data and a new footer.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import contextlib
 from dataclasses import dataclass
+from io import BytesIO
 import os
 from pathlib import Path
 from typing import Any
+import zlib
 
 from curiosity_rosa_demo.recording.channels import CDR, Channel
+import lz4.frame
 from mcap.data_stream import RecordBuilder
-from mcap.records import DataEnd, Footer
+from mcap.exceptions import RecordLengthLimitExceeded
+from mcap.opcode import Opcode
+from mcap.records import Channel as McapChannel
+from mcap.records import Chunk, DataEnd, Footer, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
 from mcap.well_known import SchemaEncoding
 from mcap.writer import CompressionType, MCAP0_MAGIC, Writer
-
-# -----------------------------------------------------------------------------------------------
-# Limits of a recording: a reader refuses a file beyond them, and our recorder stays below them
-#
-# A compressed chunk of 100 kB may hold gigabytes, so each size is checked before its memory is
-# used.
-
-
-MB = 1_000_000
-
-
-class NotARecording(Exception):
-    """The file is not a recording. The message names the file."""
-
-
-class RecordingTooLarge(NotARecording):
-    """The file exceeds a limit. The message names file, value, limit and the way out."""
-
-    def __init__(self, path: Path, what: str, size: int, limit: int) -> None:
-        super().__init__(
-            f'{path}: {what} has {size / MB:.1f} MB, more than the limit of {limit / MB:g} MB. No '
-            'recording of this agent is like that; make a smaller file with "mcap filter" or '
-            '"ros2 bag convert"'
-        )
-
-
-@dataclass(frozen=True)
-class ReadLimits:
-    """Sizes are in bytes. Our own chunks hold 4 MiB and at most one message more."""
-
-    record: int = 32 * MB  # in the file, compressed
-    chunk: int = 32 * MB  # decompressed
-    message: int = 16 * MB
-
-
-LIMITS = ReadLimits()
-
+from mcap_ros2.decoder import DecoderFactory
+import zstandard
 
 INFO_RECORD = 'curiosity_rosa'  # metadata record about the run
 THRESHOLDS, GUARDRAILS = 'thresholds', 'guardrails'  # its keys of the limits, as JSON
 END_RECORD = 'curiosity_rosa_end'  # ... about its end; missing if the writer was killed
+MB = 1_000_000
+
+
+# Bytes. A reader refuses a file beyond them, for a compressed chunk of 100 kB may hold gigabytes;
+# our recorder stays below them: its chunks hold 4 MiB and at most one message more.
+MAX_RECORD_BYTES = 32 * MB  # in the file, compressed
+MAX_CHUNK_BYTES = 32 * MB  # decompressed
+MAX_MESSAGE_BYTES = 16 * MB
+
+
+class NotARecording(Exception):
+    """The file is not a recording, or exceeds a limit. The message names the file."""
+
+
+# --- Written ------------------------------------------------------------------------------------
 
 
 class RunFile:
@@ -105,19 +94,14 @@ class RunFile:
         )
 
     def _register(self, channel: Channel) -> int:
-        encoding = SchemaEncoding.ROS2 if channel.encoding == CDR else SchemaEncoding.JSONSchema
         if channel.type not in self._schemas:
+            is_cdr = channel.encoding == CDR
+            encoding = SchemaEncoding.ROS2 if is_cdr else SchemaEncoding.JSONSchema
             self._schemas[channel.type] = self._writer.register_schema(
                 channel.type, encoding, channel.schema.encode()
             )
-        number = int(
-            self._writer.register_channel(
-                channel.topic,
-                channel.encoding,
-                self._schemas[channel.type],
-                {'role': channel.role},
-            )
-        )
+        schema, role = self._schemas[channel.type], {'role': channel.role}
+        number = int(self._writer.register_channel(channel.topic, channel.encoding, schema, role))
         self._ids[channel.role, channel.topic] = number
         return number
 
@@ -188,12 +172,151 @@ class _Tail:
             self._file = None
 
 
-def _trailer() -> bytes:
-    """The end of a file without a summary: readers must scan the file."""
-    records: Any = RecordBuilder()
-    DataEnd(0).write(records)
-    Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(records)
-    return bytes(records.end() + MCAP0_MAGIC)
+_records: Any = RecordBuilder()
+DataEnd(0).write(_records)
+Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(_records)
+TRAILER = bytes(_records.end() + MCAP0_MAGIC)  # without a summary: readers must scan the file
 
 
-TRAILER = _trailer()
+# --- Read ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A message and its channel. ``role`` is '' in a file from another program. ``at_ns``: time of
+    receipt, nanoseconds since the epoch.
+    """
+
+    role: str
+    topic: str
+    type: str
+    encoding: str
+    at_ns: int
+    data: bytes
+    schema: Schema | None
+
+
+class RunReader:
+    """An iterable over the messages; it can be iterated repeatedly. The iteration sets ``info``,
+    ``end`` and ``end_problem``. It raises NotARecording for what exceeds a limit, and OSError.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Check that the file starts as MCAP. Raises NotARecording, OSError."""
+        self.path = Path(path)
+        self.info: dict[str, str] = {}
+        self.end: dict[str, str] | None = None  # None: writer killed or still writing
+        self.end_problem = ''  # why reading ended early; '' if it did not
+        if not self.path.exists():
+            raise NotARecording(
+                f'{self.path} does not exist; in the console, ":record on" begins a recording '
+                'and ":record" names its file'
+            )
+        head = MCAP0_MAGIC + bytes([Opcode.HEADER])
+        with self.path.open('rb') as file:
+            if file.read(len(head)) != head:
+                raise NotARecording(f'{self.path} is no MCAP file, or ends before its header')
+
+    def __iter__(self) -> Iterator[Entry]:
+        schemas: dict[int, Schema] = {}
+        channels: dict[int, McapChannel] = {}
+        for record in self._records(chunks=False):
+            if isinstance(record, Schema):
+                schemas[record.id] = record
+            elif isinstance(record, McapChannel):
+                channels[record.id] = record
+            elif isinstance(record, Metadata) and record.name == INFO_RECORD:
+                self.info = dict(record.metadata)
+            elif isinstance(record, Metadata) and record.name == END_RECORD:
+                self.end = dict(record.metadata)
+            elif isinstance(record, Message) and record.channel_id in channels:
+                self._limit('a message', len(record.data), MAX_MESSAGE_BYTES)
+                channel = channels[record.channel_id]
+                schema = schemas.get(channel.schema_id)
+                yield Entry(
+                    role=channel.metadata.get('role', ''),
+                    topic=channel.topic,
+                    type=schema.name if schema else '',
+                    encoding=channel.message_encoding,
+                    at_ns=record.log_time,
+                    data=record.data,
+                    schema=schema,
+                )
+
+    def span_ns(self) -> tuple[int, int] | None:
+        """Times of the first and the last message, nanoseconds since the epoch; None if there are
+        no messages. Fast: it does not decompress chunks.
+        """
+        chunks = [each for each in self._records(chunks=True) if isinstance(each, Chunk)]
+        first = min((chunk.message_start_time for chunk in chunks), default=0)
+        last = max((chunk.message_end_time for chunk in chunks), default=0)
+        return (first, last) if last else None
+
+    def _records(self, *, chunks: bool) -> Iterator[Any]:
+        """Chunks with ``chunks``, else the records inside, one at a time: as objects, small
+        messages take ten times their bytes.
+        """
+        self.end_problem = ''
+        with self.path.open('rb') as file:
+            try:
+                limit = MAX_RECORD_BYTES
+                reader = StreamReader(file, emit_chunks=True, record_size_limit=limit)
+                for record in reader.records:
+                    if isinstance(record, Chunk) and not chunks:
+                        inside = BytesIO(self._decompressed(record) + TRAILER)
+                        yield from StreamReader(inside, skip_magic=True).records
+                    else:
+                        yield record
+            except (OSError, NotARecording):
+                raise
+            except Exception as error:  # the libraries raise many types for a torn record
+                if isinstance(error, RecordLengthLimitExceeded):
+                    file.seek(-8, os.SEEK_CUR)
+                    length = int.from_bytes(file.read(8), 'little')
+                    if length <= self.path.stat().st_size - file.tell():  # else it is torn
+                        raise self._too_large(str(error)) from None
+                self.end_problem = f'{type(error).__name__} {error}'.strip()
+
+    def _decompressed(self, chunk: Chunk) -> bytes:
+        """The records of ``chunk``; decompresses at most as much as a chunk may hold."""
+        size = chunk.uncompressed_size
+        self._limit('a chunk, decompressed,', size, MAX_CHUNK_BYTES)
+        if chunk.compression == 'zstd':
+            zstd = zstandard.ZstdDecompressor(max_window_size=MAX_CHUNK_BYTES)
+            data = zstd.stream_reader(chunk.data).read(size + 1)
+        elif chunk.compression == 'lz4':
+            data = lz4.frame.LZ4FrameDecompressor().decompress(chunk.data, max_length=size + 1)
+        elif chunk.compression == '':
+            data = chunk.data
+        else:
+            raise ValueError(f'a chunk is compressed with {chunk.compression[:20]!r}')
+        if len(data) != size:
+            raise ValueError('a chunk has another size than it says')
+        if chunk.uncompressed_crc not in (0, zlib.crc32(data)):
+            raise ValueError('a chunk has another checksum than its data')
+        return data
+
+    def _limit(self, what: str, size: int, limit: int) -> None:
+        if size > limit:
+            raise self._too_large(f'{what} has length {size} that exceeds limit {limit}')
+
+    def _too_large(self, why: str) -> NotARecording:
+        return NotARecording(
+            f'{self.path}: {why} (bytes). No recording of this agent is like that; make a smaller '
+            'file with "mcap filter" or "ros2 bag convert"'
+        )
+
+
+class Decoder:
+    """Decodes CDR to objects with the fields of the message. Needs only the file, not ROS."""
+
+    def __init__(self) -> None:
+        self._factory = DecoderFactory()
+
+    def decode(self, entry: Entry) -> Any:
+        """Decode the message; None if that fails."""
+        try:
+            decode = self._factory.decoder_for(entry.encoding, entry.schema)
+            return None if decode is None else decode(entry.data)
+        except Exception:  # the data does not match the definition
+            return None

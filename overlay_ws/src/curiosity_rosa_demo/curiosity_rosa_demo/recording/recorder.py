@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """Records the topics of the agent and its service calls into MCAP files.
 
 The recorder has a node and a spin thread of its own; it never slows another part of the agent.
@@ -17,10 +16,10 @@ from __future__ import annotations
 import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
-import json
+from itertools import count
 import math
 import os
 from pathlib import Path
@@ -31,7 +30,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import count_text, valid_unicode
+from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.process import SpinThread
@@ -45,16 +44,14 @@ from curiosity_rosa_demo.infra.ros_io import (
 from curiosity_rosa_demo.recording.channels import (
     CALLS_CHANNEL,
     Channel,
-    ChannelSource,
     DECISIONS_CHANNEL,
+    definition,
     message_class,
     NoDefinition,
-    RAW_PICTURE,
-    recorded_channel,
-    sources,
+    recorded_channels,
 )
-from curiosity_rosa_demo.recording.file import GUARDRAILS, MB, RunFile, THRESHOLDS
-from curiosity_rosa_demo.recording.writer import Progress, RunWriter
+from curiosity_rosa_demo.recording.file import GUARDRAILS, RunFile, THRESHOLDS
+from curiosity_rosa_demo.recording.writer import RunWriter
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.trace_codec import decode
 from pydantic import BaseModel
@@ -110,28 +107,22 @@ class RecorderNode:
 
     def __init__(
         self,
-        pairs: Sequence[tuple[ChannelSource, Channel]],
+        channels: Sequence[Channel],
         enqueue: Callable[[Channel, bytes], object],
         notify: Callable[[str], None],
         jpeg_quality: int,
     ) -> None:
-        self._enqueue, self._notify = enqueue, notify
+        self._enqueue, self._notify, self._jpeg_quality = enqueue, notify, jpeg_quality
         # The node does not read its clock, so it does not need a subscription to /clock.
-        self._node = Node(
-            'recorder',
-            parameter_overrides=[Parameter('use_sim_time', value=False)],
-        )
+        self._node = Node('recorder', parameter_overrides=[Parameter('use_sim_time', value=False)])
         self._throttles: list[tuple[Channel, Throttle]] = []
-        self._capture: tuple[ChannelSource, Channel] | None = None
+        (self._capture,) = (each for each in channels if each.role == 'capture')
         self._picture: Any = None  # subscription while a picture is awaited
         self._picture_until_s = 0.0
-        self._to_jpeg: Callable[[Image], bytes] | None = None
         self._reported_image_error = False
-        for source, channel in pairs:
-            if source.role == 'capture':
-                self._capture = source, channel
-            elif source.hz is None or source.hz > 0.0:
-                self._subscribe(source, channel, jpeg_quality)
+        for channel in channels:
+            if channel is not self._capture and channel.hz != 0.0:
+                self._subscribe(channel)
         self._node.create_timer(POLL_PERIOD_S, self._flush_due, clock=STEADY_CLOCK)
         self._spin = SpinThread('recorder', self._node, on_crash=self._on_ros_failure)
 
@@ -140,25 +131,21 @@ class RecorderNode:
         del self._spin  # its executor would keep the node and its subscriptions in the graph
         self._node.destroy_node()
 
-    def _subscribe(self, source: ChannelSource, channel: Channel, jpeg_quality: int) -> None:
-        throttle = Throttle(math.inf if source.hz is None else source.hz)
-        callback: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
-        if source.type == RAW_PICTURE:
-            # Imported here because it loads OpenCV.
-            from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
-
-            self._to_jpeg = lambda image: encode_jpeg(pixels_of(image), jpeg_quality)
-            callback = partial(self._on_raw_image, channel, throttle)
-        elif source.role == 'trace':
-            callback = partial(self._on_trace_event, channel)
-        if source.hz is not None and source.role != 'camera':
-            self._throttles.append((channel, throttle))
-        qos = history_qos(HISTORY_DEPTH) if source.latched else ANY_PUBLISHER_QOS
-        if source.role == 'camera':
+    def _subscribe(self, channel: Channel) -> None:
+        throttle = Throttle(channel.hz or math.inf)
+        heard: Callable[[bytes], None] = partial(self._on_message, channel, throttle)
+        topic, message_type = channel.topic, message_class(channel.type)
+        qos = history_qos(HISTORY_DEPTH) if channel.latched else ANY_PUBLISHER_QOS
+        if channel.role == 'trace':
+            heard = partial(self._on_trace_event, channel)
+        elif channel.role == 'camera':
             qos = NEWEST_ONLY
-        self._node.create_subscription(
-            message_class(source.type), source.topic, callback, qos, raw=True
-        )
+            if channel.raw_topic:
+                topic, message_type = channel.raw_topic, Image
+                heard = partial(self._on_raw_image, channel, throttle)
+        elif channel.hz is not None:
+            self._throttles.append((channel, throttle))
+        self._node.create_subscription(message_type, topic, heard, qos, raw=True)
 
     def _on_message(self, channel: Channel, throttle: Throttle, data: bytes) -> None:
         passed = throttle.accept(data, time.monotonic())
@@ -167,11 +154,14 @@ class RecorderNode:
 
     def _on_raw_image(self, channel: Channel, throttle: Throttle, data: bytes) -> None:
         """Record a raw camera image as JPEG."""
-        if throttle.accept(b'', time.monotonic()) is None or self._to_jpeg is None:
+        # Imported here because it loads OpenCV.
+        from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
+
+        if throttle.accept(b'', time.monotonic()) is None:
             return
         try:
             image: Image = read_message(data, Image)
-            jpeg = self._to_jpeg(image)
+            jpeg = encode_jpeg(pixels_of(image), self._jpeg_quality)
         except (ImageError, UnreadableMessage) as error:
             if not self._reported_image_error:
                 self._reported_image_error = True
@@ -181,34 +171,33 @@ class RecorderNode:
         self._enqueue(channel, serialize_message(picture))
 
     def _on_trace_event(self, channel: Channel, data: bytes) -> None:
+        """Have the picture of a capture recorded. A permanent subscription to it would make the
+        simulator process every frame.
+        """
         self._enqueue(channel, data)
-        try:
+        with suppress(UnreadableMessage):
             event = decode(read_message(data, String).data)
-        except UnreadableMessage:
-            return
-        # For an old capture, replayed from the topic's history, the latched picture is another.
-        taken = CaptureTaken.of(event)
-        if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
-            self._subscribe_to_picture()
+            taken = CaptureTaken.of(event)
+            # For an old capture, from the topic's history, the latched picture is another.
+            if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
+                self._subscribe_to_picture()
 
     def _subscribe_to_picture(self) -> None:
-        """Subscribe until the picture of the capture arrives. The topic is latched, so the picture
-        is not missed. A permanent subscription would make the simulator process every frame.
-        """
+        """Until it arrives. The topic is latched, so the picture is not missed."""
         self._picture_until_s = time.monotonic() + PICTURE_TIMEOUT_S
-        if self._picture is None and self._capture is not None:
-            source, channel = self._capture
-            received: list[bool] = []
+        if self._picture is not None:
+            return
+        received: list[bytes] = []
 
-            def on_picture(data: bytes) -> None:
-                if not received:
-                    received.append(True)
-                    self._enqueue(channel, data)
-                    self._picture_until_s = 0.0
+        def on_picture(data: bytes) -> None:
+            received.append(data)
+            if len(received) == 1:
+                self._enqueue(self._capture, data)
+                self._picture_until_s = 0.0
 
-            self._picture = self._node.create_subscription(
-                CompressedImage, source.topic, on_picture, history_qos(1), raw=True
-            )
+        self._picture = self._node.create_subscription(
+            CompressedImage, self._capture.topic, on_picture, history_qos(1), raw=True
+        )
 
     def _flush_due(self) -> None:
         now_s = time.monotonic()
@@ -253,9 +242,6 @@ def delete_surplus(folder: Path, domain: str, max_files: int, *, spare: Path) ->
     return surplus
 
 
-MAX_FILES = 'recording.max_files'  # key in agent.yaml
-
-
 class RecordingControl:
     """Starts and stops recordings in ``folder``, which the first one creates.
 
@@ -263,55 +249,48 @@ class RecordingControl:
     thread except the one that spins the recorder's node.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        folder: Path,
-        notify: Callable[[str], None],
-    ) -> None:
+    def __init__(self, config: Config, folder: Path, notify: Callable[[str], None]) -> None:
         self._config, self._folder, self._notify = config, folder, notify
-        self._sources = sources(config.topics, config.agent.recording.rates)
         self._lock = threading.Lock()
         self._node: RecorderNode | None = None
         self._writer: RunWriter | None = None
-        self._last: Progress | None = None  # of the last finished recording
+        self._last: RunWriter | None = None  # of the last finished recording
 
     def start(self) -> Outcome:
+        config = self._config
         with self._lock:
-            if self._writer is not None and not self._writer.progress.problem:
-                return Outcome(False, f'it records already, to {self._writer.progress.path}')
+            if self._writer is not None and not self._writer.problem:
+                return Outcome(False, f'it records already, to {self._writer.path}')
             self._end_recording('another recording begins')
             try:
-                pairs = [(source, recorded_channel(source)) for source in self._sources]
-                file = self._create_file()
+                channels = [
+                    replace(each, schema=definition(each.type))
+                    for each in recorded_channels(config.topics, config.agent.recording.rates)
+                ]
+                writer = RunWriter(
+                    self._create_file, self._notify, config.agent.recording.max_file_mb
+                )
             except (NoDefinition, OSError) as error:
                 return Outcome(False, f'nothing is recorded: {error}')
-            limits = self._config.agent.recording
-            self._writer = writer = RunWriter(
-                file,
-                self._notify,
-                max_bytes=limits.max_file_mb * MB,
-                next_file=self._continue_in_file,
-            )
-            self._node = RecorderNode(
-                pairs, writer.enqueue, self._notify, self._config.thresholds.capture.jpeg_quality
-            )
-            return Outcome(True, f'recording to {file.path}')
+            quality = config.thresholds.capture.jpeg_quality
+            self._writer = writer
+            self._node = RecorderNode(channels, writer.enqueue, self._notify, quality)
+            return Outcome(True, f'recording to {writer.path}')
 
     def stop(self, why: str = 'by the operator') -> Outcome:
         with self._lock:
-            if self._writer is None:
-                return Outcome(False, 'nothing is recorded')
             ended = self._end_recording(why)
-        return Outcome(not ended.problem, f'recorded {_progress_text(ended)}')
+        if ended is None:
+            return Outcome(False, 'nothing is recorded')
+        return Outcome(not ended.problem, f'recorded {ended.text}')
 
     def status(self) -> Outcome:
         with self._lock:
             if self._writer is not None:
-                now = self._writer.progress
+                now = self._writer
                 word = 'recording ended' if now.problem else 'recording'
-                return Outcome(not now.problem, f'{word}: {_progress_text(now)}')
-            last = f'; the last one: {_progress_text(self._last)}' if self._last else ''
+                return Outcome(not now.problem, f'{word}: {now.text}')
+            last = f'; the last one: {self._last.text}' if self._last else ''
         return Outcome(True, f'nothing is recorded{last}')
 
     def run_command(self, argument: str) -> Outcome:
@@ -322,88 +301,55 @@ class RecordingControl:
 
     def record_call(self, call: ServiceCall) -> None:
         """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
-        writer = self._writer
-        if writer is not None:
-            call.answer, call.duration_s = valid_unicode(call.answer), round(call.duration_s, 6)
-            writer.enqueue(CALLS_CHANNEL, call.model_dump_json().encode())
+        answer = valid_unicode(call.answer)
+        self._record(CALLS_CHANNEL, call.model_copy(update={'answer': answer}))
 
     def record_decision(self, decision: BaseModel) -> None:
         """Record what gate or kernel decided, as ``record_call`` does."""
+        self._record(DECISIONS_CHANNEL, decision)
+
+    def _record(self, channel: Channel, content: BaseModel) -> None:
         writer = self._writer
         if writer is not None:
             with suppress(PydanticSerializationError):  # a text that is no valid Unicode
-                writer.enqueue(DECISIONS_CHANNEL, decision.model_dump_json().encode())
+                writer.enqueue(channel, content.model_dump_json().encode())
 
     def close(self) -> None:
-        with self._lock:
-            if self._writer is not None:
-                self._end_recording('the agent ended')
+        self.stop('the agent ended')
 
-    def _end_recording(self, why: str) -> Progress:
+    def _end_recording(self, why: str) -> RunWriter | None:
         node, writer = self._node, self._writer
         self._node = self._writer = None
         if node is not None:
             node.close()
         if writer is not None:
-            self._last = writer.close(why)
-        return self._last or Progress(Path(), 0, 0, 0, '')
-
-    def _continue_in_file(self) -> RunFile:
-        """The next file of a recording whose file is full. Raises OSError."""
-        file = self._create_file()
-        self._notify(
-            f'The recording continues in {file.path} '
-            f'(recording.max_file_mb: {self._config.agent.recording.max_file_mb}).'
-        )
-        return file
-
-    def _delete_oldest(self, domain: str, newest: Path) -> None:
-        """Delete our oldest recordings beyond recording.max_files, and say so."""
-        max_files = self._config.agent.recording.max_files
-        try:
-            deleted = delete_surplus(self._folder, domain, max_files, spare=newest)
-        except OSError as error:
-            self._notify(f'! An old recording cannot be deleted: {error}')
-            return
-        for path in deleted:
-            self._notify(f'! The oldest recording was deleted: {path} ({MAX_FILES}: {max_files}).')
+            writer.close(why)
+            self._last = writer
+        return writer
 
     def _create_file(self) -> RunFile:
-        """Create a file with a new name, and delete the oldest ones. Raises OSError."""
+        """Create a file with a new name, and delete the oldest ones beyond recording.max_files.
+        Raises OSError.
+        """
         began = datetime.now(timezone.utc)
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        viz = self._config.thresholds.viz
-        zone = [viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width]
         info = {
             'began': began.isoformat(timespec='seconds'),
             'domain': domain,
-            'world_frame': self._config.topics.tf.world_frame,
-            'base_frame': self._config.topics.tf.base_frame,
-            'bright_zone': json.dumps(zone),
-            'score_threshold': str(self._config.thresholds.quality.score_threshold),
             # The limits by which the rules decided: a replay into the rules needs them.
             THRESHOLDS: self._config.thresholds.model_dump_json(),
             GUARDRAILS: self._config.guardrails.model_dump_json(),
         }
-        number = 1
-        while True:
-            try:
+        for number in count(1):
+            with suppress(FileExistsError):  # second recording within one second
                 file = RunFile(self._folder / recording_name(began, domain, number), info)
                 break
-            except FileExistsError:  # second recording within one second
-                number += 1
-        self._delete_oldest(domain, file.path)
+        most = self._config.agent.recording.max_files
+        try:
+            for path in delete_surplus(self._folder, domain, most, spare=file.path):
+                self._notify(
+                    f'! The oldest recording was deleted: {path} (recording.max_files: {most}).'
+                )
+        except OSError as error:
+            self._notify(f'! An old recording cannot be deleted: {error}')
         return file
-
-
-def _progress_text(progress: Progress) -> str:
-    parts = [
-        str(progress.path),
-        *([f'file {progress.files} of this recording'] if progress.files > 1 else []),
-        f'{progress.size / 1e6:.1f} MB',
-        count_text(progress.messages, 'message'),
-        f'{progress.dropped} dropped' if progress.dropped else 'none dropped',
-    ]
-    if progress.problem:
-        parts.append(f'ended by itself: {progress.problem}')
-    return ', '.join(parts)

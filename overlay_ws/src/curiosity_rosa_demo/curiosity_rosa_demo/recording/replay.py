@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """scripts/replay.sh: publish a recording for RViz and the page, never for a rover.
 
 The replay publishes only the topics of a recording: it sends no command and calls no service. It
@@ -18,6 +17,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import count
 import json
 from pathlib import Path
 import signal
@@ -26,6 +27,8 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import clip, count_text, one_line, valid_unicode
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.process import node_config
@@ -39,12 +42,10 @@ from curiosity_rosa_demo.infra.ros_io import (
 from curiosity_rosa_demo.recording.channels import (
     CDR,
     message_class,
-    sources,
+    recorded_channels,
     STRING,
-    TF,
 )
-from curiosity_rosa_demo.recording.file import NotARecording
-from curiosity_rosa_demo.recording.reader import Entry, RunReader
+from curiosity_rosa_demo.recording.file import Entry, NotARecording, RunReader
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import bounded_event, decode, encode
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -63,7 +64,7 @@ MAX_STATUS_CHARS = 4096  # of the whole status; a longer one is not from our rep
 DISCOVERY_S = 3.0  # discovery is complete when the graph has not changed for this long
 LONGEST_DISCOVERY_S = 20.0  # limit of discovery
 ACK_WAIT_S = 1.0
-SHARED_TOPICS = ('trace', 'markers')  # roles that other nodes may publish during a replay
+SHARED_ROLES = ('trace', 'markers')  # that other nodes may publish during a replay
 REPLAY_PREFIX = '(replay) '
 FINISHED, REFUSED, INTERRUPTED = 0, 1, 130  # exit statuses
 
@@ -109,25 +110,20 @@ def replay_message(
         message = read_message(data, message_class(type_name))
     except (ImportError, AttributeError, UnreadableMessage) as error:
         raise UnreadableMessage(f'{role}: {error}') from error
-    if role == 'trace' and type_name == STRING:
-        event = _replayed_event(message.data, now_ns, turn)
-        if event is None:
+    if type_name != STRING:
+        _stamp(message, now_ns)
+    elif role == 'trace':
+        event = decode(message.data)
+        if NodeStarted.of(event):
             return None
-        message.data = event
-    elif type_name == STRING:
-        message.data = _marked_text(message.data)
-    else:
-        _stamp(type_name, message, now_ns)
+        message.data = _replayed_event(event, now_ns, turn)
+    else:  # a status; any other text becomes an object with that key only
+        message.data = json.dumps({**read_object(message.data), 'replay': True})
     return bytes(serialize_message(message))
 
 
-def _replayed_event(text: str, now_ns: int, turn: int) -> str | None:
-    """The trace event with the current time; its data keep the recorded time and ID. None for the
-    start event of a node.
-    """
-    event = decode(text)
-    if NodeStarted.of(event):
-        return None
+def _replayed_event(event: TraceEvent, now_ns: int, turn: int) -> str:
+    """With the current time; its data keep the recorded time and ID."""
     origin = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
     replayed = event.model_copy(
         update={
@@ -140,26 +136,15 @@ def _replayed_event(text: str, now_ns: int, turn: int) -> str | None:
     return encode(bounded_event(replayed))
 
 
-def _marked_text(text: str) -> str:
-    """A JSON status with ``replay`` true; any other text becomes an object with that key only."""
-    try:
-        status = json.loads(text)
-    except (ValueError, RecursionError):
-        status = None
-    return json.dumps({**(status if isinstance(status, dict) else {}), 'replay': True})
-
-
-def _stamp(type_name: str, message: Any, now_ns: int) -> None:
+def _stamp(message: Any, now_ns: int) -> None:
     """Set all stamps to ``now_ns``, except zero stamps of markers ("the newest transform")."""
-    if type_name == TF:
-        headers = [each.header for each in message.transforms]
-    elif hasattr(message, 'markers'):
-        headers = [each.header for each in message.markers]
-        headers = [each for each in headers if each.stamp.sec or each.stamp.nanosec]
+    if hasattr(message, 'markers'):
+        stamps = [(each, each.header.stamp) for each in message.markers]
+        stamped = [each for each, stamp in stamps if stamp.sec or stamp.nanosec]
     else:
-        headers = [message.header]
-    for header in headers:
-        header.stamp.sec, header.stamp.nanosec = divmod(now_ns, 1_000_000_000)
+        stamped = getattr(message, 'transforms', [message])
+    for each in stamped:
+        each.header.stamp.sec, each.header.stamp.nanosec = divmod(now_ns, 1_000_000_000)
 
 
 # --- The replay --------------------------------------------------------------------------------
@@ -179,47 +164,38 @@ class Replay:
     def __init__(self, file: Path, *, speed: float, stop_requested: threading.Event) -> None:
         """Raises NotARecording, ConfigError, OSError."""
         self._reader = RunReader(file)
-        self._span_ns = self._reader.span_ns()
+        self._first_ns, last_ns = self._reader.span_ns() or (0, 0)
+        self._length_s = (last_ns - self._first_ns) * 1e-9
         self._speed, self._stop_requested = speed, stop_requested
         self.node = Node('replay', parameter_overrides=[Parameter('use_sim_time', value=False)])
         config = node_config(self.node)
-        self._topics = config.topics
-        self._sources = {
-            each.role: each for each in sources(self._topics, config.agent.recording.rates)
-        }
+        self._topics, rates = config.topics, config.agent.recording.rates
+        self._channels = {each.role: each for each in recorded_channels(self._topics, rates)}
         self._publishers: dict[str, GuardedPublisher[Any]] = {}
         self._status: GuardedPublisher[String] | None = None
-        self.losses = LossCounter()
-        self._skipped: set[str] = set()
         self._next_check_s = 0.0
+        self._skipped: set[str] = set()  # topics
         self.played = 0
+        self.losses = LossCounter()
 
     def run(self, *, loop: bool) -> None:
-        """Play the file once or, with ``loop``, until it is interrupted. Raises ReplayConflict,
+        """Play the file once, or with ``loop`` until it is interrupted. Raises ReplayConflict,
         ReplayInterrupted, OSError.
         """
         self._discover()
         self._check_conflicts()
-        if self._span_ns is None:
+        if not self._first_ns:
             _print_line(f'{self._reader.path} holds no messages')
             return
         self._create_publishers()
         self._publish_status('playing', 0.0)
         try:
-            turn = 1
-            self._play(self._span_ns[0], turn)
-            while loop:
-                turn += 1
-                self._play(self._span_ns[0], turn)
+            for turn in count(1) if loop else (1,):
+                self._play(turn)
         except (ReplayConflict, ReplayInterrupted) as end:
             self._publish_status('stopped', 0.0, why=str(end))
             raise
         self._publish_status('ended', self._length_s)
-
-    @property
-    def _length_s(self) -> float:
-        first_ns, last_ns = self._span_ns or (0, 0)
-        return (last_ns - first_ns) * 1e-9
 
     def _discover(self) -> None:
         """Wait until discovery is complete. Raises ReplayInterrupted."""
@@ -237,25 +213,25 @@ class Replay:
 
     def _create_publishers(self) -> None:
         """Create the publishers before the first message, so that RViz discovers them in time."""
-        self._status = GuardedPublisher(
+        self._status = GuardedPublisher.create(
             self.node, String, self._topics.status.replay, history_qos(1), self.losses
         )
-        for role, source in self._sources.items():
-            topic, type_name = source.recorded
-            if role == 'markers' and self._other_publishers(topic):
+        for role, channel in self._channels.items():
+            if role == 'markers' and self._other_publishers(channel.topic):
                 _print_line(
                     'Markers are left to the visualizer, which draws the replay by itself.'
                 )
                 continue
-            qos = history_qos(100) if source.latched else 10
-            self._publishers[role] = GuardedPublisher(
-                self.node, message_class(type_name), topic, qos, self.losses
+            qos = history_qos(100) if channel.latched else 10
+            self._publishers[role] = GuardedPublisher.create(
+                self.node, message_class(channel.type), channel.topic, qos, self.losses
             )
 
-    def _play(self, first_ns: int, turn: int) -> None:
+    def _play(self, turn: int) -> None:
         began_s = time.monotonic()
         for entry in self._reader:
-            self._wait_until(began_s + (entry.at_ns - first_ns) * 1e-9 / self._speed, began_s)
+            after_s = (entry.at_ns - self._first_ns) * 1e-9 / self._speed
+            self._wait_until(began_s + after_s, began_s)
             self._publish(entry, turn)
         if self._reader.end_problem:
             _print_line(
@@ -274,21 +250,19 @@ class Replay:
                 return
 
     def _publish(self, entry: Entry, turn: int) -> None:
-        source, publisher = self._sources.get(entry.role), self._publishers.get(entry.role)
-        if source is None or entry.type != source.recorded[1] or entry.encoding != CDR:
+        channel, publisher = self._channels.get(entry.role), self._publishers.get(entry.role)
+        if channel is None or entry.type != channel.type or entry.encoding != CDR:
             self._skip(entry, 'is not played')
-            return
-        if publisher is None:
-            return
-        try:
-            data = replay_message(
-                entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn
-            )
-        except UnreadableMessage as error:
-            self._skip(entry, f'cannot be read: {error}')
-            return
-        if data is not None and publisher.publish(data):
-            self.played += 1
+        elif publisher is not None:
+            try:
+                data = replay_message(
+                    entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn
+                )
+            except UnreadableMessage as error:
+                self._skip(entry, f'cannot be read: {error}')
+                return
+            if data is not None and publisher.publish(data):
+                self.played += 1
 
     def _skip(self, entry: Entry, why: str) -> None:
         if entry.topic not in self._skipped:
@@ -311,46 +285,39 @@ class Replay:
     # --- What conflicts with it ---
 
     def _check_conflicts(self) -> None:
-        """Raises ReplayConflict."""
+        """Raises ReplayConflict: somebody serves a service of the rover or of the adapter, or
+        publishes what is published here.
+        """
+        node, topics = self.node, self._topics
         self._next_check_s = time.monotonic() + STATUS_PERIOD_S
-        self._check_services()
-        alone = [s.recorded[0] for s in self._sources.values() if s.role not in SHARED_TOPICS]
-        for topic in [*alone, self._topics.status.replay]:
+        servers: dict[str, str] = {}
+        for name, namespace in node.get_node_names_and_namespaces():
+            with suppress(RuntimeError):  # the node has just exited
+                offered = node.get_service_names_and_types_by_node(name, namespace)
+                server = f'{namespace.rstrip("/")}/{name}'
+                servers.update({service: server for service, _ in offered})
+        # The query by node sees only one of several nodes with the same name; the count sees all.
+        # Humble has none.
+        count_services = getattr(node, 'count_services', lambda _: 0)
+        for _, endpoint in (*topics.adapter, *topics.curiosity):
+            service = node.resolve_service_name(endpoint.name)
+            if service in servers or count_services(service):
+                server = servers.get(service, 'somebody')
+                raise ReplayConflict(f'{server} serves {service}: a rover may be driving here')
+        alone = [each.topic for each in self._channels.values() if each.role not in SHARED_ROLES]
+        for topic in (*alone, topics.status.replay):
             if others := self._other_publishers(topic):
-                raise ReplayConflict(
-                    f'{others[0]} publishes {self.node.resolve_topic_name(topic)}'
-                )
-
-    def _check_services(self) -> None:
-        """Raises ReplayConflict if somebody serves a service of the rover or of the adapter."""
-        servers = {}
-        for name, namespace in self.node.get_node_names_and_namespaces():
-            try:
-                offered = self.node.get_service_names_and_types_by_node(name, namespace)
-            except RuntimeError:  # the node has just exited
-                continue
-            servers.update({service: _full_name(name, namespace) for service, _ in offered})
-        for group in (self._topics.adapter, self._topics.curiosity):
-            for field in type(group).model_fields:
-                service = self.node.resolve_service_name(getattr(group, field).name)
-                # The query by node sees only one of several nodes with the same name; the count
-                # sees all. Humble has no count_services.
-                count = getattr(self.node, 'count_services', lambda _: 0)
-                if service in servers or count(service):
-                    server = servers.get(service, 'somebody')
-                    raise ReplayConflict(f'{server} serves {service}: a rover may be driving here')
+                raise ReplayConflict(f'{others[0]} publishes {node.resolve_topic_name(topic)}')
 
     def _other_publishers(self, topic: str) -> list[str]:
         """A second node with this node's name counts as another."""
-        node, resolved = self.node, self.node.resolve_topic_name(topic)
+        resolved, own = self.node.resolve_topic_name(topic), self.node.get_fully_qualified_name()
         found = [
-            _full_name(each.node_name, each.node_namespace)
-            for each in node.get_publishers_info_by_topic(topic)
+            f'{each.node_namespace.rstrip("/")}/{each.node_name}'
+            for each in self.node.get_publishers_info_by_topic(topic)
         ]
-        own = _full_name(node.get_name(), node.get_namespace())
-        for publisher in node.publishers:
-            if publisher.topic_name == resolved and own in found:
-                found.remove(own)
+        if own in found and any(each.topic_name == resolved for each in self.node.publishers):
+            found.remove(own)
         return found
 
     def close(self) -> None:
@@ -358,10 +325,6 @@ class Replay:
         if self._status is not None:
             self._status.wait_for_all_acked(Duration(seconds=ACK_WAIT_S))
         self.node.destroy_node()
-
-
-def _full_name(name: str, namespace: str) -> str:
-    return f'{namespace.rstrip("/")}/{name}'
 
 
 # --- The command -------------------------------------------------------------------------------
@@ -391,8 +354,8 @@ def run(argv: Sequence[str]) -> int:
         replay = Replay(options.file, speed=options.speed, stop_requested=stop_requested)
         replay.run(loop=options.loop)
         _print_line(f'{count_text(replay.played, "message")} played.')
-        for topic, count in replay.losses.counts().items():
-            _print_line(f'{topic}: {count_text(count, "message")} could not be sent.')
+        for topic, lost in replay.losses.counts().items():
+            _print_line(f'{topic}: {count_text(lost, "message")} could not be sent.')
         return FINISHED
     except ReplayInterrupted:
         return INTERRUPTED

@@ -6,7 +6,6 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
 """scripts/report.sh: write the report of a recording, or those of a folder with an index.
 
 Each is one HTML page without external resources or scripts.
@@ -16,21 +15,21 @@ from __future__ import annotations
 
 import argparse
 import base64
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
+from itertools import groupby
 import json
-import os
 from pathlib import Path
 import re
 import sys
-import tempfile
 from typing import Any
 from urllib.parse import quote
 
 from curiosity_rosa_demo.domain.ground import ground_figures
-from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.drawing.svg import css
 from curiosity_rosa_demo.recording.drawings import (
@@ -43,73 +42,70 @@ from curiosity_rosa_demo.recording.drawings import (
 )
 from curiosity_rosa_demo.recording.file import NotARecording
 from curiosity_rosa_demo.recording.run import read_run, RecordedRun
-from curiosity_rosa_demo.recording.turns import Costs, Turn
+from curiosity_rosa_demo.trace.events import ModelCalled
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 # --- The figures of a run, or of many ----------------------------------------------------------
 
 
-@dataclass
-class Totals:
-    """``driven_m`` None: unknown. ``captures``: those with a score. ``best``: of the scores."""
+class Costs:
+    """Tokens and money of some calls of models. ``cached`` is a part of ``input``; ``estimated``:
+    some tokens are.
+    """
 
-    length_s: float = 0.0
-    driven_m: float | None = None
-    captures: int = 0
-    good: int = 0
-    best: float | None = None
-    acts: int = 0
-    failures: int = 0
-    questions: int = 0
-    costs: Costs = field(default_factory=Costs)
-
-    def add(self, other: Totals) -> None:
-        self.length_s += other.length_s
-        self.captures += other.captures
-        self.good += other.good
-        self.acts += other.acts
-        self.failures += other.failures
-        self.questions += other.questions
-        self.costs.add(other.costs)
-        if other.driven_m is not None:
-            self.driven_m = (self.driven_m or 0.0) + other.driven_m
-        if other.best is not None:
-            self.best = other.best if self.best is None else max(self.best, other.best)
-
-    def figures(self) -> dict[str, str]:
-        """By name. Without calls of a model there is no cost."""
-        figures = {
-            'Time': clock(self.length_s),
-            'Driven': 'unknown' if self.driven_m is None else f'{self.driven_m:.1f} m',
-            'Captures': f'{self.captures}, {self.good} good',
-            'Best score': 'none' if self.best is None else f'{self.best:.2f}',
-            'Acts': str(self.acts),
-            'Failures': str(self.failures),
-            'Questions': str(self.questions),
-        }
-        if self.costs.calls:
-            figures['Model calls'] = str(self.costs.calls)
-            figures['Tokens'] = f'{self.costs.tokens:,}'
-            figures['Cost'] = self.costs.money_text
-        return figures
+    def __init__(self, calls: Sequence[ModelCalled]) -> None:
+        self.calls = len(calls)
+        self.input = sum(call.input for call in calls)
+        self.cached = sum(call.cached for call in calls)
+        self.output = sum(call.output for call in calls)
+        self.tokens = self.input + self.output
+        self.estimated = any(call.estimated for call in calls)
+        priced = [call for call in calls if call.cost is not None]
+        currencies = dict.fromkeys(call.currency for call in priced)
+        parts = [
+            f'{sum(call.cost or 0.0 for call in priced if call.currency == each):.6g} {each}'
+            for each in currencies
+        ]
+        if unpriced := len(calls) - len(priced):
+            parts.append(f'{count_text(unpriced, "call")} unknown')
+        self.money_text = ', '.join(parts)
 
 
-def totals_of(run: RecordedRun) -> Totals:
-    scores = [capture.score for capture in run.captures if capture.score is not None]
-    totals = Totals(
-        run.length_s,
-        run.distance_m,
-        captures=len(scores),
-        good=sum(capture.is_good for capture in run.captures),
-        best=max(scores, default=None),
-        acts=sum(event.kind is TraceKind.ACT for _, event in run.events),
-        failures=sum(event.ok is False for _, event in run.events),
-        questions=len(run.told.questions),
-    )
-    for costs in run.told.costs.values():
-        totals.costs.add(costs)
-    return totals
+def costs_by_model(calls: Iterable[ModelCalled]) -> dict[str, Costs]:
+    """In the order of the first call of each."""
+    by_model: dict[str, list[ModelCalled]] = {}
+    for call in calls:
+        by_model.setdefault(call.model or call.provider, []).append(call)
+    return {model: Costs(of_model) for model, of_model in by_model.items()}
+
+
+def figures(*runs: RecordedRun) -> dict[str, str]:
+    """Their sums by name. Without calls of a model there is no cost. Those of an index have no
+    battery.
+    """
+    driven = [run.distance_m for run in runs if run.distance_m is not None]
+    captures = [each for run in runs for each in run.captures]
+    scores = [each.score for each in captures if each.score is not None]
+    calls = [call for run in runs for call in run.told.calls]
+    found = {
+        'Time': clock(sum(run.length_s for run in runs)),
+        'Driven': f'{sum(driven):.1f} m' if driven else 'unknown',
+        'Captures': f'{len(scores)}, {sum(each.is_good for each in captures)} good',
+        'Best score': f'{max(scores):.2f}' if scores else 'none',
+        'Acts': str(sum(run.told.acts for run in runs)),
+        'Failures': str(sum(run.told.failures for run in runs)),
+        'Questions': str(sum(len(run.told.questions) for run in runs)),
+    }
+    if calls:
+        costs = Costs(calls)
+        found['Model calls'] = str(costs.calls)
+        found['Tokens'] = f'{costs.tokens:,}'
+        found['Cost'] = costs.money_text
+    if runs and runs[0].battery:
+        levels = [100 * level for _, level in runs[0].battery]
+        found['Battery'] = f'{levels[0]:.0f} → {levels[-1]:.0f} %'
+    return found
 
 
 # --- The pages ---------------------------------------------------------------------------------
@@ -117,7 +113,6 @@ def totals_of(run: RecordedRun) -> Totals:
 
 # Pictures are data URLs. The browser loads nothing else, whatever the recording contains.
 CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-MAX_REHEARSAL_MAPS = 50
 COLUMNS = (
     'Time',
     'Driven',
@@ -143,26 +138,18 @@ class FoldedEvent:
 
 def folded(events: Sequence[tuple[float, TraceEvent]]) -> list[FoldedEvent]:
     """Neighbours that differ in no more than time and data are one. A scored event stays alone."""
-    found: list[FoldedEvent] = []
-    for at_s, event in events:
-        if found and event.score is None and _shown(found[-1].event) == _shown(event):
-            found[-1] = replace(found[-1], count=found[-1].count + 1, last_s=at_s)
-        else:
-            found.append(FoldedEvent(at_s, event, 1, at_s))
-    return found
+    groups = (list(group) for _, group in groupby(events, lambda each: _shown(each[1])))
+    return [FoldedEvent(*group[0], len(group), group[-1][0]) for group in groups]
 
 
 def _shown(event: TraceEvent) -> tuple[object, ...]:
-    reason, score = event.error_reason, event.score
-    return event.kind, event.tool_name, event.message, event.ok, reason, score
+    alone = None if event.score is None else event.event_id
+    return event.kind, event.tool_name, event.message, event.ok, event.error_reason, alone
 
 
 def utc(seconds: float) -> str:
     """Seconds since the epoch as date and time in UTC."""
-    try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%d %H:%M:%S UTC')
-    except (ValueError, OverflowError, OSError):
-        return f'{seconds:g} s'
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime('%Y-%m-%d %H:%M:%S UTC')
 
 
 def data_url(image: bytes) -> str:
@@ -172,6 +159,10 @@ def data_url(image: bytes) -> str:
 
 def _visible(value: Any) -> Any:
     return value if isinstance(value, Markup) else _HIDDEN.sub('\ufffd', str(value))
+
+
+def _drawn(draw: Callable[..., str], *arguments: Any) -> Markup:
+    return Markup(draw(*arguments))
 
 
 TEMPLATES = Environment(
@@ -185,13 +176,21 @@ TEMPLATES = Environment(
 TEMPLATES.filters.update(
     clip=clip,
     clock=clock,
+    costs=Costs,
+    costs_by_model=costs_by_model,
     count_text=count_text,
     data_url=data_url,
+    figures=figures,
     folded=folded,
     ground_figures=ground_figures,
     indented_json=lambda data: json.dumps(data, ensure_ascii=False, indent=1),
     quote=quote,  # a colon, too: it would begin another scheme
+    step_text=lambda step: call_text(step.action, step.parameters),
     utc=utc,
+    **{
+        each.__name__: partial(_drawn, each)
+        for each in (rehearsal_map, run_battery, run_map, run_scores, timeline_svg)
+    },
 )
 
 
@@ -206,67 +205,24 @@ def render(template: str, title: str, **values: Any) -> str:
 
 
 def page(run: RecordedRun) -> str:
-    """The report. Only the first MAX_REHEARSAL_MAPS rehearsals are drawn."""
-    figures = totals_of(run).figures()
-    if run.battery:
-        first, last = run.battery[0][1], run.battery[-1][1]
-        figures['Battery'] = f'{100 * first:.0f} → {100 * last:.0f} %'
-    drawings = {
-        'Map': run_map(run),
-        'Score over position': run_scores(run),
-        'Battery': run_battery(run),
-    }
-    maps = [rehearsal_map(run, each) for each in run.told.rehearsals[:MAX_REHEARSAL_MAPS]]
-    return render(
-        'page.html.j2',
-        run.name,
-        run=run,
-        told=run.told,
-        key_figures=figures,
-        drawings={name: Markup(drawing) for name, drawing in drawings.items()},
-        rehearsal_maps=[Markup(each) for each in maps],
-        timeline=Markup(timeline_svg(run.events)),
-    )
+    return render('page.html.j2', run.name, run=run)
 
 
-@dataclass(frozen=True)
-class IndexedRun:
-    """A run with its report, at ``report`` relative to the index, with / between folders."""
-
-    report: str
-    name: str
-    began_s: float
-    totals: Totals
-    turns: Sequence[Turn]
-    warnings: Sequence[str]
-
-    @classmethod
-    def of(cls, run: RecordedRun, report: str) -> IndexedRun:
-        return cls(report, run.name, run.began_s, totals_of(run), run.told.turns, run.warnings)
-
-
-def index_page(
-    title: str, runs: Sequence[IndexedRun], unreadable: Iterable[tuple[str, str]] = ()
-) -> str:
-    """The newest run first. ``title``: the name of the folder. ``unreadable``: the names of files
-    that have no report, and what is wrong with them.
+def index_page(title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[str, str]) -> str:
+    """The newest run first. ``title``: the name of the folder. ``runs``: by their report, relative
+    to the index, with / between folders. ``unreadable``: the names of files that have none, and
+    what is wrong with them.
     """
-    total = Totals()
-    for run in runs:
-        total.add(run.totals)
-    turns = [turn for run in runs for turn in run.turns]
+    turns = [turn for run in runs.values() for turn in run.told.turns]
     done = sum(turn.result == 'done' for turn in turns)
+    goals = {'Runs': str(len(runs)), 'Goals': f'{len(turns)}, {done} done'}
     return render(
         'index.html.j2',
         title,
-        runs=sorted(runs, key=lambda run: (-run.began_s, run.name)),
+        runs=sorted(runs.items(), key=lambda each: (-each[1].began_s, each[1].name)),
         unreadable=unreadable,
         columns=COLUMNS,
-        key_figures={
-            'Runs': str(len(runs)),
-            'Goals': f'{len(turns)}, {done} done',
-            **total.figures(),
-        },
+        key_figures={**goals, **figures(*runs.values())},
     )
 
 
@@ -294,7 +250,7 @@ def write_index(folder: Path, out: Path) -> dict[str, str]:
     files = sorted(each for each in folder.rglob('*.mcap') if each.is_file())
     if not files:
         raise NotARecording(f'{folder} holds no .mcap file')
-    runs, unreadable = [], {}
+    runs, unreadable = {}, {}
     for file in files:
         name = file.relative_to(folder)
         report = name.with_suffix('.html')
@@ -302,25 +258,21 @@ def write_index(folder: Path, out: Path) -> dict[str, str]:
             if report == Path(INDEX):
                 raise NotARecording(f'{file}: its report would be the index; rename it')
             (out / report).parent.mkdir(parents=True, exist_ok=True)
-            runs.append(IndexedRun.of(write_report(file, out / report), report.as_posix()))
+            runs[report.as_posix()] = write_report(file, out / report).without_data()
         except (NotARecording, OSError) as error:
             unreadable[name.as_posix()] = str(error)
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / INDEX, index_page(folder.resolve().name, runs, unreadable.items()))
+    _write(out / INDEX, index_page(folder.resolve().name, runs, unreadable))
     return unreadable
 
 
 def _write(out: Path, text: str) -> None:
-    number, name = tempfile.mkstemp(prefix=f'.{out.name}.', dir=out.parent)
+    part = out.with_name(f'.{out.name}.part')
     try:
-        with os.fdopen(number, 'w', encoding='utf-8', errors='replace') as written:
-            written.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, out)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
+        part.write_text(text, encoding='utf-8', errors='replace')
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def run(arguments: Sequence[str]) -> int:

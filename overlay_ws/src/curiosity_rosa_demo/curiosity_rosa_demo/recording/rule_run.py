@@ -22,6 +22,11 @@ from curiosity_rosa_demo.infra.config.topics import Config
 
 MakeRules = Callable[..., Rules]
 SEED_S = 0.5  # less than joint_max_age_s: the mast that a status shows must not be lost
+# The steps whose first argument is a number that another step gave: by which.
+NUMBERED = {
+    **dict.fromkeys(('motion_started', 'motion_failed'), 'start_motion'),
+    **dict.fromkeys(('stop_answered', 'stop_failed', 'end_stop'), 'request_stop'),
+}
 
 
 class BadEntry(Exception):
@@ -51,108 +56,84 @@ class ReplayClock:
 
 
 class RuleRun:
-    """The rules of one adapter. ``make_rules``: Rules, or a subclass. ``from_start``: the
-    entries begin with the adapter, so its numbers of motions and stops are those of these rules.
+    """The rules of one adapter, at the time of ``start``. ``make_rules``: Rules, or a subclass.
+    ``begins_late``: after the adapter, so that its numbers of motions and stops are others here.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        start: LogEntry,
-        make_rules: MakeRules = Rules,
-        *,
-        from_start: bool = True,
-    ) -> None:
-        self._from_start = from_start
-        self._clock = ReplayClock(start.at, start.ros_ns)
+    def __init__(self, config: Config, start: LogEntry, make_rules: MakeRules = Rules) -> None:
+        self.clock = ReplayClock(start.at, start.ros_ns)
         self.rules = make_rules(
             config.thresholds,
             stop_name=config.topics.curiosity.move_stop.name,
-            steady=self._clock,
-            ros_clock=self._clock,
+            steady=self.clock,
+            ros_clock=self.clock,
             robot=config.robot,
         )
-        self._tokens: dict[int, int] = {}  # of motions: recorded, and here
-        self._stops: dict[int, int] = {}
+        self.begins_late = False
+        self._numbers: dict[tuple[str, int], int] = {}  # by kind and recorded number: that here
 
     def feed(self, entry: LogEntry) -> Any:
         """Make the call of the entry, and return its result as a log holds it. Raises BadEntry."""
-        self._clock.steady_s, self._clock.ros_ns = entry.at, entry.ros_ns
+        self.clock.steady_s, self.clock.ros_ns = entry.at, entry.ros_ns
+        arguments = list(entry.arguments)
         try:
-            result = self._call(entry.name, list(entry.arguments))
+            if entry.name not in STEPS:
+                raise ValueError('the rules have no such call')
+            if kind := NUMBERED.get(entry.name):
+                recorded = arguments[0]
+                if self.begins_late and (kind, recorded) not in self._numbers:
+                    raise ValueError('the call came before the first status of a rover at rest')
+                arguments[0] = self._numbers.get((kind, recorded), recorded)
+            result = getattr(self.rules, entry.name)(*arguments)
         except MotionRefused as refusal:
             return {REFUSED: str(refusal)}
-        except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as error:
+        except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as error:
             raise BadEntry(f'{entry.name}{tuple(entry.arguments)}: {error}') from error
-        self._remember(entry, result)
-        return result.to_json() if isinstance(result, Due) else result
+        if not isinstance(result, Due):
+            self._remember(entry.name, entry.result, result)
+            return result
+        due = result.to_json()
+        if isinstance(entry.result, dict):
+            self._remember('request_stop', entry.result.get('stop_call'), result.stop_call)
+        return due
 
-    def _call(self, name: str, arguments: list[Any]) -> Any:
-        if name not in STEPS:
-            raise ValueError('the rules have no such call')
-        if name in ('motion_started', 'motion_failed'):
-            arguments[0] = self._own_number(self._tokens, arguments[0])
-        elif name in ('stop_answered', 'stop_failed', 'end_stop'):
-            arguments[0] = self._own_number(self._stops, arguments[0])
-        return getattr(self.rules, name)(*arguments)
-
-    def _own_number(self, known: dict[int, int], recorded: int) -> int:
-        """Raises ValueError for an answer about a call from before the run."""
-        if self._from_start:
-            return recorded
-        if recorded not in known:
-            raise ValueError('the call came before the first status of a rover at rest')
-        return known[recorded]
-
-    def _remember(self, entry: LogEntry, result: Any) -> None:
-        """Which numbers here stand for the recorded ones: a run may begin after the adapter."""
-        if entry.name == 'start_motion' and type(entry.result) is int:
-            self._tokens[entry.result] = result
-        elif entry.name == 'request_stop' and type(entry.result) is int:
-            self._stops[entry.result] = result
-        elif isinstance(result, Due) and isinstance(entry.result, dict):
-            recorded = entry.result.get('stop_call')
-            if type(recorded) is int and result.stop_call is not None:
-                self._stops[recorded] = result.stop_call
+    def _remember(self, kind: str, recorded: Any, own: Any) -> None:
+        if type(recorded) is int and type(own) is int:
+            self._numbers[kind, recorded] = own
 
 
-def seeded_run(
-    config: Config,
-    status: Status,
-    at: float,
-    ros_ns: int | None = None,
-    make_rules: MakeRules = Rules,
-) -> RuleRun:
-    """The rules in the state of ``status``, whose rover stands, at ``at``. What a status does not
-    show is as after a start: the learned speeds, the obstacles, the agents.
+def seeded_run(config: Config, status: Status, first: LogEntry, make_rules: MakeRules) -> RuleRun:
+    """The rules in the state of ``status``, whose rover stands, before the entry ``first``. What a
+    status does not show is as after a start: the learned speeds, the obstacles, the agents.
     """
-    ends = {'closed': 'mast_close', 'open': 'mast_open'}
-    command = ends.get(str(status.get('mast')), '')
+    command = {'closed': 'mast_close', 'open': 'mast_open'}.get(str(status.get('mast')), '')
     end = Mast(config.thresholds.mast).commands.get(command)
     mast_s = 1.0 + (0.0 if end is None else end.duration_s)
-    began = at - mast_s - SEED_S
-    start = LogEntry(began, ros_ns, 'start')
-    run = RuleRun(config, start, make_rules, from_start=False)
+    began = first.at - mast_s - SEED_S
+    run = RuleRun(config, LogEntry(began, first.ros_ns, 'start'), make_rules)
+    rules, run.begins_late = run.rules, True
 
-    def feed(after_s: float, name: str, *arguments: Any, result: Any = None) -> None:
-        run.feed(LogEntry(began + after_s, ros_ns, name, arguments, result))
+    def stop(after_s: float) -> None:
+        run.clock.steady_s = began + after_s
+        rules.stop_answered(rules.due().stop_call or 0)
+        run.clock.steady_s += 0.1
+        rules.due()
 
-    feed(0.0, 'due', result={'stop_call': 1})
-    feed(0.1, 'stop_answered', 1)
-    feed(0.2, 'due')
+    stop(0.1)
     if end is not None:
-        feed(0.3, 'start_part', MAST, command)
-        feed(0.4, 'part_started', MAST)
-        feed(mast_s, 'joints', MAST, end.target_rad)
-        feed(mast_s, 'due')
+        run.clock.steady_s = began + 0.4
+        rules.start_part(MAST, command)
+        rules.part_started(MAST)
+        run.clock.steady_s = began + mast_s
+        rules.joints(MAST, end.target_rad)
+        rules.due()
+    run.clock.steady_s = began + mast_s
     if status.get('agent_safe_reason'):
-        feed(mast_s, 'heartbeat', 0, status['agent_safe_reason'])
-        feed(mast_s, 'agent_gone')
-    feed(mast_s, 'adapters', list(status.get('other_adapters') or []))
+        rules.heartbeat(0, status['agent_safe_reason'])
+        rules.agent_gone()
+    rules.adapters(list(status.get('other_adapters') or []))
     if status.get('e_stop') is True:
-        feed(mast_s + 0.1, 'set_e_stop', True)
-        feed(mast_s + 0.1, 'due', result={'stop_call': 2})
-        feed(mast_s + 0.2, 'stop_answered', 2)
-        feed(mast_s + 0.3, 'due')
-    feed(mast_s + 0.4, 'refuse', str(status.get('last_error_reason') or ''))
+        rules.set_e_stop(True)
+        stop(mast_s + 0.1)
+    rules.refuse(str(status.get('last_error_reason') or ''))
     return run

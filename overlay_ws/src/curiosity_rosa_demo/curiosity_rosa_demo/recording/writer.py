@@ -6,19 +6,19 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Write messages to a file in a background thread. ``enqueue`` never waits for the disk."""
+"""Write messages to files in a background thread. ``enqueue`` never waits for the disk."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 import threading
 import time
 
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.recording.channels import Channel
-from curiosity_rosa_demo.recording.file import LIMITS, MB, RunFile
+from curiosity_rosa_demo.recording.file import MAX_MESSAGE_BYTES, MB, RunFile
 
 PERIOD_S = 0.5  # between flushes; a kill -9 loses this much and the time of one flush
 MAX_QUEUED_BYTES = 64 * 1024 * 1024  # limit of queued messages
@@ -29,48 +29,27 @@ REPEATED_ROLE = 'tf_static'  # its publishers send it once; each file needs it
 CLOSE_WAIT_S = 5.0
 
 
-@dataclass(frozen=True)
-class Progress:
-    """State of a recording: its newest file with the size in bytes, the number of its files and
-    the messages in all of them. ``problem``: the error that ended it, or ''.
-    """
-
-    path: Path
-    size: int
-    messages: int
-    dropped: int
-    problem: str
-    files: int = 1
-
-
 class RunWriter:
-    """Writes queued messages to ``file``, which it owns and closes. A file that has reached
-    ``max_bytes`` is finished, and the recording continues in ``next_file()``. The writer thread
-    calls ``next_file``, and ``notify`` with messages for the operator.
+    """Writes queued messages to files that ``create`` makes, and closes them: one that has reached
+    ``max_mb`` is finished, and the recording continues in the next. The writer thread calls
+    ``create`` for these, and ``notify`` with messages for the operator.
+
+    ``files`` and ``dropped``: so far. ``problem``: the error that ended the recording, or ''.
     """
 
     def __init__(
-        self,
-        file: RunFile,
-        notify: Callable[[str], None],
-        *,
-        period_s: float = PERIOD_S,
-        max_waiting: int = MAX_QUEUED_BYTES,
-        max_bytes: int | None = None,
-        next_file: Callable[[], RunFile] | None = None,
+        self, create: Callable[[], RunFile], notify: Callable[[str], None], max_mb: float
     ) -> None:
-        self._file, self._notify = file, notify
-        self._max_bytes, self._next_file = max_bytes, next_file
-        self._files, self._earlier_messages = 1, 0
+        """Raises OSError when there is no first file."""
+        self._create, self._notify, self._max_mb = create, notify, max_mb
+        self._file = create()
+        self.files, self._earlier_messages = 1, 0
         self._repeated: deque[tuple[Channel, bytes]] = deque(maxlen=MAX_REPEATED_MESSAGES)
-        self._too_large = ''  # the first message that was too large, as text
-        self._period_s, self._max_waiting = period_s, max_waiting
         self._lock = threading.Lock()
         self._queue: deque[tuple[Channel, bytes, int]] = deque()
-        self._waiting = 0
-        self._dropped = 0
-        self._reported_drops = False
-        self._problem = ''
+        self._waiting = 0  # bytes
+        self.dropped, self._loss, self._loss_is_told = 0, '', False
+        self.problem = ''
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name='recording-writer', daemon=True)
         self._thread.start()
@@ -81,31 +60,47 @@ class RunWriter:
         ``at_ns``: nanoseconds since the epoch; by default now. Thread-safe.
         """
         at_ns = time.time_ns() if at_ns is None else at_ns
-        size = len(data) + RECORD_OVERHEAD_BYTES
+        size, loss = len(data) + RECORD_OVERHEAD_BYTES, ''
         with self._lock:
-            if self._problem or self._closing.is_set():
+            if self.problem or self._closing.is_set():
                 return False
-            if len(data) > LIMITS.message:
-                self._dropped += 1
-                self._too_large = self._too_large or f'{len(data) / MB:.1f} MB on {channel.topic}'
-                return False
-            if self._waiting + size > self._max_waiting:
-                self._dropped += 1
+            if len(data) > MAX_MESSAGE_BYTES:
+                loss = f'A message of {len(data) / MB:.1f} MB on {channel.topic} is too large'
+            elif self._waiting + size > MAX_QUEUED_BYTES:
+                loss = 'The disk is too slow'
+            if loss:
+                self.dropped += 1
+                self._loss = self._loss or loss
                 return False
             self._waiting += size
             self._queue.append((channel, data, at_ns))
             return True
 
     @property
-    def progress(self) -> Progress:
-        file = self._file
-        with self._lock:
-            messages = self._earlier_messages + file.messages
-            return Progress(
-                file.path, file.size, messages, self._dropped, self._problem, self._files
-            )
+    def path(self) -> Path:
+        """The newest file."""
+        return self._file.path
 
-    def close(self, why: str) -> Progress:
+    @property
+    def messages(self) -> int:
+        """Those in all files."""
+        with self._lock:
+            return self._earlier_messages + self._file.messages
+
+    @property
+    def text(self) -> str:
+        """The state of the recording."""
+        parts = [
+            str(self.path),
+            *([f'file {self.files} of this recording'] if self.files > 1 else []),
+            f'{self._file.size / MB:.1f} MB',
+            count_text(self.messages, 'message'),
+            f'{self.dropped} dropped' if self.dropped else 'none dropped',
+            *([f'ended by itself: {self.problem}'] if self.problem else []),
+        ]
+        return ', '.join(parts)
+
+    def close(self, why: str) -> None:
         """Write the queued messages and finish the file, which stores ``why``. Joins the writer
         thread for at most CLOSE_WAIT_S.
         """
@@ -113,28 +108,26 @@ class RunWriter:
         with self._lock:
             self._closing.set()
         self._thread.join(CLOSE_WAIT_S)
-        if self._thread.is_alive() and not self._problem:
-            self._problem = f'the disk has not answered for {CLOSE_WAIT_S:g} s'
-        return self.progress
+        if self._thread.is_alive() and not self.problem:
+            self.problem = f'the disk has not answered for {CLOSE_WAIT_S:g} s'
 
     def _run(self) -> None:
         try:
-            while not self._closing.wait(self._period_s):
+            while not self._closing.wait(PERIOD_S):
                 self._write()
             self._write()
             self._finish_file(self._why)
         except Exception as error:  # full disk or a bug: end the file, not the process
             with self._lock:
-                self._problem = str(error) if isinstance(error, OSError) else repr(error)
+                self.problem = str(error) if isinstance(error, OSError) else repr(error)
                 self._queue.clear()
             self._file.close()
             path = self._file.path
-            self._notify(f'! The recording ended: {self._problem}. {path} is whole so far.')
+            self._notify(f'! The recording ended: {self.problem}. {path} is whole so far.')
 
     def _write(self) -> None:
         with self._lock:
             batch, self._queue, self._waiting = self._queue, deque(), 0
-            dropped, too_large = self._dropped, self._too_large
         unflushed = 0
         for channel, data, at_ns in batch:
             self._file.write(channel, data, at_ns)
@@ -145,21 +138,16 @@ class RunWriter:
                 self._flush()
                 unflushed = 0
         self._flush()
-        if dropped and not self._reported_drops:
-            self._reported_drops = True
-            why = (
-                f'A message of {too_large} is too large for the recording'
-                if too_large
-                else 'The disk is too slow for the recording'
-            )
-            self._notify(f'! {why}: some messages are left out.')
+        if self._loss and not self._loss_is_told:
+            self._loss_is_told = True
+            self._notify(f'! {self._loss} for the recording: some messages are left out.')
 
     def _flush(self) -> None:
         """Flush the file; continue in the next one if it is full."""
         self._file.flush()
-        if self._next_file is None or self._max_bytes is None or self._file.size < self._max_bytes:
+        if self._file.size < self._max_mb * MB:
             return
-        following = self._next_file()
+        following = self._create()
         try:
             self._finish_file(f'continued in {following.path.name}')
         except BaseException:
@@ -167,14 +155,15 @@ class RunWriter:
             raise
         with self._lock:
             self._earlier_messages += self._file.messages
-            self._files += 1
+            self.files += 1
             self._file = following
         now_ns = time.time_ns()
         for channel, data in self._repeated:
             following.write(channel, data, now_ns)
+        limit = f'recording.max_file_mb: {self._max_mb:g}'
+        self._notify(f'The recording continues in {following.path} ({limit}).')
 
     def _finish_file(self, why: str) -> None:
         """``messages`` and ``dropped``: of the whole recording so far."""
-        done = self.progress
-        end = {'messages': str(done.messages), 'dropped': str(done.dropped), 'why': why}
+        end = {'messages': str(self.messages), 'dropped': str(self.dropped), 'why': why}
         self._file.finish(end)

@@ -20,7 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos, LossCounter, TracePublisher
-from curiosity_rosa_demo.recording.reader import Decoder, RunReader
+from curiosity_rosa_demo.recording.file import Decoder, RunReader
 from curiosity_rosa_demo.recording.replay import REPLAY_PREFIX
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped

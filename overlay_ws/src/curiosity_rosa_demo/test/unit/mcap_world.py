@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import array
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.recording.channels import (
     CALLS_CHANNEL,
     Channel,
-    recorded_channel,
-    sources,
+    definition,
+    recorded_channels,
 )
 from curiosity_rosa_demo.recording.file import RunFile
 from curiosity_rosa_demo.trace.trace_codec import encode
@@ -35,14 +36,15 @@ from std_msgs.msg import String
 CONFIG = load_config()
 BEGAN_NS = 1_900_000_000_000_000_000
 DRIVE_JPEG = b'\xff\xd8a picture\xff\xd9'
-INFO = {'began': '2030-03-17T17:46:40+00:00', 'domain': '7', 'bright_zone': '[5.0, 10.0, 5.0]'}
+INFO = {'domain': '7', 'thresholds': CONFIG.thresholds.model_dump_json()}
 
 
 @cache
 def channels() -> dict[str, Channel]:
     """All that a recording may hold, by role."""
-    every = sources(CONFIG.topics, CONFIG.agent.recording.rates)
-    return {**{each.role: recorded_channel(each) for each in every}, 'calls': CALLS_CHANNEL}
+    every = recorded_channels(CONFIG.topics, CONFIG.agent.recording.rates)
+    described = {each.role: replace(each, schema=definition(each.type)) for each in every}
+    return {**described, 'calls': CALLS_CHANNEL}
 
 
 def a_string(text: str) -> bytes:

@@ -28,24 +28,24 @@ import tracemalloc
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.recording import file as file_module
 from curiosity_rosa_demo.recording import run as run_module
+from curiosity_rosa_demo.recording import writer as writer_module
 from curiosity_rosa_demo.recording.channels import (
     definition,
     message_class,
     NoDefinition,
-    PICTURE,
-    RAW_PICTURE,
-    sources,
+    recorded_channels,
 )
 from curiosity_rosa_demo.recording.file import (
-    LIMITS,
+    Decoder,
+    MAX_CHUNK_BYTES,
+    MAX_MESSAGE_BYTES,
     NotARecording,
-    ReadLimits,
-    RecordingTooLarge,
     RunFile,
+    RunReader,
     TRAILER,
 )
-from curiosity_rosa_demo.recording.reader import Decoder, RunReader
 from curiosity_rosa_demo.recording.recorder import (
     delete_surplus,
     recording_name,
@@ -101,15 +101,14 @@ def test_what_is_recorded_is_of_its_own_rover_and_no_command() -> None:
             definition(name)
     topics = load_config(namespace='ours', rover_namespace='mars').topics
     rates = CONFIG.agent.recording.rates
-    recorded = {each.topic for each in sources(topics, rates)}
+    recorded = {each.topic for each in recorded_channels(topics, rates)}
     assert [name for name in recorded if not name.startswith(('/ours/', '/mars/'))] == []
     assert {topics.trace.events, topics.status.adapter, topics.rover.odometry} <= recorded
     assert topics.rover.cmd_vel not in recorded
     images = CONFIG.topics.images.model_copy(update={'input': 'raw'})
-    raw = sources(CONFIG.topics.model_copy(update={'images': images}), rates)
+    raw = recorded_channels(CONFIG.topics.model_copy(update={'images': images}), rates)
     (camera,) = (each for each in raw if each.role == 'camera')
-    assert (camera.topic, camera.type) == ('/image_raw', RAW_PICTURE)
-    assert camera.recorded == ('/image_raw/compressed', PICTURE)
+    assert (camera.raw_topic, camera.topic) == ('/image_raw', '/image_raw/compressed')
 
 
 @given(st.lists(st.floats(0.0, 10.0), max_size=60).map(sorted), st.floats(0.2, 20.0))
@@ -263,7 +262,7 @@ def test_after_kill_9_the_library_reads_everything_that_was_flushed(
 # --- what a reader would not have room for -------------------------------------------------------
 
 
-SMALL = ReadLimits(record=100_000, chunk=3000, message=500)
+SMALL = {'MAX_RECORD_BYTES': 100_000, 'MAX_CHUNK_BYTES': 3000, 'MAX_MESSAGE_BYTES': 500}
 
 
 def record(made: Header | Schema | Channel | Chunk | DataEnd | Footer) -> bytes:
@@ -322,13 +321,13 @@ TWO = DEFINITIONS + a_message(9) * 2
 LIMIT_ROWS: list[tuple[str, bytes]] = [
     ('', a_chunk(b'', 'lz4') + a_chunk(b'', '')),
     ('', a_record(99_000) + a_record(99_000, Opcode.MESSAGE_INDEX)),
-    ('a record has 0.2 MB, more than the limit of 0.1 MB', a_record(200_000)),
-    ('EndOfFile', a_record(10**12)),
+    ('record has length 200000 that exceeds limit 100000', a_record(200_000)),
+    ('RecordLengthLimitExceeded', a_record(10**12)),  # torn
     ('a chunk, decompressed, has', a_chunk(TWO, uncompressed_size=3001)),
-    ('a chunk, decompressed, has', a_chunk(bytes(3001), uncompressed_size=99)),
+    ('ZstdError', a_chunk(bytes(3001), uncompressed_size=99)),
     ('a chunk has another size', a_chunk(TWO, '', uncompressed_size=99)),
     ('a chunk has another size', a_chunk(TWO, 'lz4', uncompressed_size=99)),
-    ('ZstdError', a_chunk(TWO, packed=zstd_stream(TWO, window_log=10), uncompressed_size=99)),
+    ('another size', a_chunk(TWO, packed=zstd_stream(TWO, window_log=10), uncompressed_size=99)),
     ('ZstdError', a_chunk(TWO, packed=zstd_stream(TWO, window_log=20))),
     ('a chunk has another checksum', a_chunk(TWO, uncompressed_crc=1)),
     ("a chunk is compressed with 'brotli'", a_chunk(TWO, 'brotli')),
@@ -337,14 +336,18 @@ LIMIT_ROWS: list[tuple[str, bytes]] = [
 ]
 
 
-def test_what_is_beyond_a_limit_is_told_and_what_is_whole_before_it_read(tmp_path: Path) -> None:
+def test_what_is_beyond_a_limit_is_told_and_what_is_whole_before_it_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, limit in SMALL.items():
+        monkeypatch.setattr(file_module, name, limit)
     wrong = []
     for told, hostile in LIMIT_ROWS:
-        reader = RunReader(a_file(tmp_path / 'a.mcap', a_chunk(TWO), hostile), SMALL)
+        reader = RunReader(a_file(tmp_path / 'a.mcap', a_chunk(TWO), hostile))
         read, said = [], ''
         try:
             read.extend(len(entry.data) for entry in reader)
-        except RecordingTooLarge as error:
+        except NotARecording as error:
             said = str(error)
         said = said or reader.end_problem
         named = not said or said == reader.end_problem or f'{reader.path}' in said
@@ -355,9 +358,9 @@ def test_what_is_beyond_a_limit_is_told_and_what_is_whole_before_it_read(tmp_pat
 
 BOMB = DEFINITIONS + a_message(100_000_000)  # three chunks' worth
 BOMBS = {
-    'more than the limit of 32 MB': a_chunk(BOMB, 'lz4'),
-    'ZstdError': a_chunk(BOMB, packed=zstd_stream(BOMB), uncompressed_size=1000),
-    'a record has 40': a_record(40_000_000),
+    'exceeds limit 32000000': a_chunk(BOMB, 'lz4'),
+    'another size': a_chunk(BOMB, packed=zstd_stream(BOMB), uncompressed_size=1000),
+    'has length 40000000': a_record(40_000_000),
     '': a_chunk(DEFINITIONS + a_message(0) * 10_000),  # as objects: 4 MB
 }
 
@@ -368,14 +371,14 @@ def test_a_file_that_takes_much_memory_is_refused_before_it_does(
     for told, hostile in BOMBS.items():
         reader = RunReader(a_file(tmp_path / 'bomb.mcap', hostile))
         tracemalloc.start()
-        with suppress(RecordingTooLarge):
+        with suppress(NotARecording):
             assert sum(1 for _ in reader) == (0 if told else 10_000)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < (LIMITS.chunk if told else 3_000_000), told
+        assert peak < (MAX_CHUNK_BYTES if told else 3_000_000), told
     path = a_file(tmp_path / 'bomb.mcap', a_chunk(BOMB, 'lz4'))
     assert report([str(path)]) == 2
-    assert re.fullmatch(f'.*{path}.* more than the limit of 32 MB.*\n', capsys.readouterr().err)
+    assert re.fullmatch(f'.*{path}.* exceeds limit 32000000.*\n', capsys.readouterr().err)
     assert not path.with_suffix('.html').exists()
 
 
@@ -383,8 +386,8 @@ def test_a_report_leaves_out_what_does_not_fit_and_counts_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text_bytes, picture_bytes, many = 1_500_000, 2_000_000, 150
-    monkeypatch.setattr(run_module, 'MAX_TEXT_BYTES', text_bytes)
-    monkeypatch.setattr(run_module, 'MAX_PICTURE_BYTES', picture_bytes)
+    monkeypatch.setitem(run_module.ROOM, 'text', text_bytes)
+    monkeypatch.setitem(run_module.ROOM, 'pictures', picture_bytes)
     text = '{"event_id": "%d", "ts": 1.9e9, "kind": "ACT", "message": "%s"}'
     events = [('trace', 0.0, a_string(text % (n, 'x' * 15_000))) for n in range(many)]
     pictures = [('capture', 1.0, a_picture(bytes(250_000)))] * 11
@@ -399,6 +402,20 @@ def test_a_report_leaves_out_what_does_not_fit_and_counts_it(
 
 
 # --- the thread that writes ----------------------------------------------------------------------
+
+
+def a_writer(folder: Path, said: list[str], max_mb: float = 100.0) -> RunWriter:
+    numbers = count(1)
+
+    def create() -> RunFile:
+        return RunFile(folder / f'{next(numbers)}.mcap', INFO)
+
+    return RunWriter(create, said.append, max_mb)
+
+
+@pytest.fixture(autouse=True)
+def _busy_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, 'PERIOD_S', 0.01)
 
 
 class SlowFile(RunFile):
@@ -422,32 +439,34 @@ def test_a_slow_disk_costs_messages_and_nobody_waits(
     file = SlowFile(tmp_path / 'run.mcap')
     file.answers.clear()
     file.asked.clear()
-    writer = RunWriter(file, said.append, period_s=0.01, max_waiting=100_000)
+    monkeypatch.setattr(writer_module, 'MAX_QUEUED_BYTES', 100_000)
+    writer = RunWriter(lambda: file, said.append, 1.0)
     wait_until(file.asked.is_set, 'the writer to wait for the disk')
     # Were one of these to wait for the disk, the test would never get past it.
     took = [writer.enqueue(TRACE, b'x' * 1000, BEGAN_NS + number) for number in range(500)]
     kept = sum(took)
     assert 50 <= kept <= 100  # of 100 kB
     assert took == [True] * kept + [False] * (500 - kept)
-    assert writer.progress.dropped == 500 - kept
+    assert writer.dropped == 500 - kept
     file.answers.set()
     wait_until(lambda: said, 'the drops to be told')
     assert 'too slow' in said[0]
     assert wait_until(lambda: writer.enqueue(TRACE, b'after', BEGAN_NS), 'room again')
-    done = writer.close('')
+    writer.close('')
     assert len(said) == 1
-    assert (done.messages, done.dropped) == (kept + 1, 500 - kept)
-    reader = RunReader(done.path)
+    assert (writer.messages, writer.dropped) == (kept + 1, 500 - kept)
+    reader = RunReader(writer.path)
     assert [entry.at_ns - BEGAN_NS for entry in reader] == [*range(kept), 0]
     assert (reader.end or {})['dropped'] == str(500 - kept)
     # A disk that never answers does not hold up the end.
-    monkeypatch.setattr('curiosity_rosa_demo.recording.writer.CLOSE_WAIT_S', 0.05)
-    file = SlowFile(tmp_path / 'never.mcap')
-    file.answers.clear()
-    writer = RunWriter(file, said.append, period_s=0.01)
+    monkeypatch.setattr(writer_module, 'CLOSE_WAIT_S', 0.05)
+    hung = SlowFile(tmp_path / 'never.mcap')
+    hung.answers.clear()
+    writer = RunWriter(lambda: hung, said.append, 1.0)
     writer.enqueue(TRACE, b'one', BEGAN_NS)
-    assert 'has not answered' in writer.close('').problem
-    file.answers.set()
+    writer.close('')
+    assert 'has not answered' in writer.problem
+    hung.answers.set()
 
 
 def files_held() -> list[str]:
@@ -464,44 +483,38 @@ def test_a_full_disk_ends_the_recording_leaves_it_whole_and_says_so(
     tmp_path: Path, room: int
 ) -> None:
     said: list[str] = []
-    writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
+    writer = a_writer(tmp_path, said)
     writer.enqueue(TRACE, a_string('before'), BEGAN_NS)
-    path = writer.progress.path
+    path = writer.path
     wait_until(lambda: by_library(path), 'the first message in the file')
     assert str(path) in files_held()
     with no_file_beyond(path.stat().st_size + room):
         writer.enqueue(TRACE, os.urandom(50_000), BEGAN_NS)
-        wait_until(lambda: writer.progress.problem, 'the end of the recording')
-    assert 'File too large' in writer.progress.problem
+        wait_until(lambda: writer.problem, 'the end of the recording')
+    assert 'File too large' in writer.problem
     wait_until(lambda: said, 'it to be told')
     assert str(path) not in files_held()
     assert len(said) == 1
     assert str(path) in said[0]
     assert not writer.enqueue(TRACE, b'after', BEGAN_NS)
-    assert 'File too large' in writer.close('too late').problem
+    writer.close('too late')
+    assert 'File too large' in writer.problem
     assert by_library(path) == [a_string('before')] == [entry.data for entry in RunReader(path)]
 
 
 def test_a_full_file_is_finished_and_the_recording_continues_in_the_next(tmp_path: Path) -> None:
     said: list[str] = []
-    numbers = count(1)
-
-    def next_file() -> RunFile:
-        return RunFile(tmp_path / f'{next(numbers)}.mcap', INFO)
-
-    writer = RunWriter(
-        next_file(), said.append, period_s=0.01, max_bytes=100_000, next_file=next_file
-    )
+    writer = a_writer(tmp_path, said, max_mb=0.1)
     static, sent = a_string('static'), [os.urandom(30_000) for _ in range(20)]
     writer.enqueue(channels()['tf_static'], static, BEGAN_NS)
     for number, data in enumerate(sent):
-        wait_until(lambda n=number: writer.progress.messages > n, 'the last message in the file')
+        wait_until(lambda n=number: writer.messages > n, 'the last message in the file')
         assert writer.enqueue(TRACE, data, BEGAN_NS + number)
-    done = writer.close('that was all')
+    writer.close('that was all')
     assert not writer.enqueue(TRACE, b'late')
     paths = sorted(tmp_path.iterdir(), key=lambda path: int(path.stem))
-    assert done.files == len(paths) >= 5
-    assert done.path == paths[-1]
+    assert writer.files == len(paths) >= 5
+    assert writer.path == paths[-1]
     readers = [RunReader(path) for path in paths]
     entries = [list(reader) for reader in readers]
     assert [e.data for part in entries for e in part if e.role == 'trace'] == sent
@@ -511,20 +524,22 @@ def test_a_full_file_is_finished_and_the_recording_continues_in_the_next(tmp_pat
     assert ends == [*following, 'that was all']
     assert all(path.stat().st_size < 100_000 + 4_000_000 for path in paths)
     assert all(reader.info == INFO for reader in readers)
-    assert said == []
+    assert said == [
+        f'The recording continues in {path} (recording.max_file_mb: 0.1).' for path in paths[1:]
+    ]
 
 
 def test_what_a_reader_would_refuse_is_not_recorded(tmp_path: Path) -> None:
     said: list[str] = []
-    writer = RunWriter(RunFile(tmp_path / 'run.mcap', INFO), said.append, period_s=0.01)
-    assert not writer.enqueue(TRACE, bytes(LIMITS.message + 1), BEGAN_NS)
-    assert writer.enqueue(TRACE, os.urandom(LIMITS.message), BEGAN_NS)
+    writer = a_writer(tmp_path, said)
+    assert not writer.enqueue(TRACE, bytes(MAX_MESSAGE_BYTES + 1), BEGAN_NS)
+    assert writer.enqueue(TRACE, os.urandom(MAX_MESSAGE_BYTES), BEGAN_NS)
     wait_until(lambda: said, 'the loss to be told')
     assert f'16.0 MB on {TRACE.topic}' in said[0]
-    done = writer.close('')
-    assert (done.messages, done.dropped) == (1, 1)
-    reader = RunReader(done.path)
-    assert [len(entry.data) for entry in reader] == [LIMITS.message]
+    writer.close('')
+    assert (writer.messages, writer.dropped) == (1, 1)
+    reader = RunReader(writer.path)
+    assert [len(entry.data) for entry in reader] == [MAX_MESSAGE_BYTES]
     assert reader.end_problem == ''
 
 
@@ -540,28 +555,25 @@ def name_of(recording: tuple[int, int], domain: str = '0') -> str:
 
 
 @settings(max_examples=examples(40))
-@given(st.sets(recordings, max_size=15), st.sets(recordings, max_size=5), st.integers(1, 7))
-def test_the_oldest_of_this_domain_beyond_the_limit_are_deleted(
-    ours: set[tuple[int, int]], others: set[tuple[int, int]], max_files: int
+@given(
+    st.sets(recordings, max_size=15),
+    recordings,
+    st.sets(recordings, max_size=5),
+    st.integers(1, 7),
+)
+def test_the_oldest_of_this_domain_beyond_the_limit_are_deleted_and_never_the_new_one(
+    ours: set[tuple[int, int]], new: tuple[int, int], others: set[tuple[int, int]], max_files: int
 ) -> None:
+    """Whatever the clock said when the new file got its name."""
     name = name_of((0, 1))
     foreign = ['run.mcap', f'{name}.bak', f'my_{name}', name.replace('.mcap', '.html')]
     foreign += [name_of(each, '7') for each in others]
     with tempfile.TemporaryDirectory() as folder:
-        for each in (*map(name_of, ours), *foreign):
+        for each in (*map(name_of, ours | {new}), *foreign):
             Path(folder, each).touch()
-        deleted = delete_surplus(Path(folder), '0', max_files, spare=Path(folder, 'new'))
+        deleted = delete_surplus(Path(folder), '0', max_files, spare=Path(folder, name_of(new)))
         left = {each.name for each in Path(folder).iterdir()}
-    expected = [name_of(each) for each in sorted(ours)][: max(0, len(ours) + 1 - max_files)]
+    older = [name_of(each) for each in sorted(ours - {new})]
+    expected = older[: max(0, len(older) + 1 - max_files)]
     assert [each.name for each in deleted] == expected
-    assert left == {*map(name_of, ours), *foreign} - set(expected)
-
-
-def test_the_new_file_stays_even_when_the_clock_went_back(tmp_path: Path) -> None:
-    names = [name_of((day * 86_400, 1)) for day in range(5)]
-    for name in (*names, 'notes.txt'):
-        (tmp_path / name).touch()
-    deleted = delete_surplus(tmp_path, '0', 3, spare=tmp_path / names[0])
-    assert [path.name for path in deleted] == names[1:3]
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {'notes.txt', *names[:1], *names[3:]}
+    assert left == {*map(name_of, ours | {new}), *foreign} - set(expected)

@@ -27,16 +27,18 @@ from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, PlanStep
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.recording.drawings import COLUMN, LEFT, RIGHT, timeline_svg
 from curiosity_rosa_demo.recording.report import (
+    Costs,
+    costs_by_model,
     folded,
     index_page,
-    IndexedRun,
     page,
     write_report,
 )
 from curiosity_rosa_demo.recording.report import run as report
 from curiosity_rosa_demo.recording.run import read_run
-from curiosity_rosa_demo.recording.turns import Costs, Turns
+from curiosity_rosa_demo.recording.turns import Turns
 from curiosity_rosa_demo.trace.events import (
+    GroundAnalyzed,
     ModelCalled,
     PlanMade,
     PlanStepEnded,
@@ -63,7 +65,7 @@ from mcap_world import (
     traced,
     write_run,
 )
-from missions.rover_twin import ANALYSIS, ANALYSIS_TOPIC
+from missions.rover_twin import ANALYSIS
 import pytest
 from strategies import events
 from test_drawing import checked, classed, titles
@@ -120,23 +122,6 @@ FIGURES = [  # of ANALYSIS: name, value, how sure it is
 ]
 
 
-def analysis_event(event_id: str, ts: float, stamp_s: float) -> TraceEvent:
-    """As analyze_ground reports its result."""
-    return TraceEvent(
-        event_id=event_id,
-        ts=ts,
-        kind=TraceKind.RESULT,
-        message='analyze_ground: done',
-        tool_name='analyze_ground',
-        ok=True,
-        data={
-            **ANALYSIS.model_dump(mode='json'),
-            'image_topic': ANALYSIS_TOPIC,
-            'image_stamp_s': stamp_s,
-        },
-    )
-
-
 def loads_nothing(report_page: Page) -> bool:
     names = {tag for tag, _ in report_page.tags}
     assert names.isdisjoint({'script', 'iframe', 'link', 'object', 'embed', 'form', 'base'})
@@ -182,7 +167,7 @@ def test_a_report_holds_every_picture_decision_and_figure(file: Path) -> None:
     drawn = {each['aria-label'] for each in report_page.of('svg')}
     assert drawn == {
         'Map: rover at x 10.00 m, y 0.00 m, heading 0 degrees; captures: 3, the best scored 0.90',
-        'Score over position: 2 captures',
+        'Score over position: 2 captures, good from 0.80',
         'Battery: from 90% to 80%',
         'Time line: 5 events',
     }
@@ -213,12 +198,14 @@ def test_a_recording_that_lacks_something_says_so_and_takes_what_there_is(tmp_pa
 
 def test_an_analysis_is_shown_with_its_figures_and_its_own_picture(tmp_path: Path) -> None:
     """A picture belongs to the analysis of the same frame, whenever it came."""
-    began = BEGAN_NS * 1e-9
+
+    def analyzed(stamp_s: float) -> dict[str, Any]:
+        return GroundAnalyzed(ANALYSIS, stamp_s).trace_fields('analyze_ground: done')
+
     said: list[RawMessage] = [
         ('analysis', 0.0, a_picture(b'\xff\xd8of an earlier frame', stamp_s=7.5)),
         ('analysis', 1.0, a_picture(JPEGS[0], stamp_s=12.25)),
-        ('trace', 1.1, an_event(analysis_event('g1', began + 1.1, 12.25))),
-        ('trace', 2.0, an_event(analysis_event('g2', began + 2.0, 99.0))),
+        *recorded([told(1.1, analyzed(12.25)), told(2.0, analyzed(99.0))]),
     ]
     run = read_run(write_run(tmp_path / 'run.mcap', said))
     assert [(each.analysis, each.image) for each in run.grounds] == [
@@ -271,7 +258,7 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
         call(2.0, HOSTILE, False, HOSTILE),
         ('odometry', 2.0, an_odometry(1.0)),
     ]
-    info = {'domain': HOSTILE, 'bright_zone': HOSTILE}
+    info = {'domain': HOSTILE, 'thresholds': HOSTILE}
     run = read_run(write_run(tmp_path / 'a<b>"&.mcap', said, info=info))
     run.end_problem, run.end = HOSTILE, {'dropped': HOSTILE}
     text = page(run)
@@ -280,8 +267,8 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert text.count('&lt;script&gt;') >= 10
     assert 'a<b>"&.mcap' in report_page.text
     assert report_page.text.count('no picture') == 2
-    indexed = IndexedRun.of(run, 'javascript:alert(1)')
-    index = index_page(HOSTILE, [indexed], [(HOSTILE, HOSTILE)])
+    rows = {'javascript:alert(1)': run.without_data()}
+    index = index_page(HOSTILE, rows, {HOSTILE: HOSTILE})
     assert [each['href'] for each in Page(index).of('a')] == ['javascript%3Aalert%281%29']
     for each in (text, index):
         tags = Page(each).tags
@@ -431,7 +418,7 @@ def test_no_turn_is_lost_or_answered_twice(fields: list[dict[str, Any]]) -> None
     ended = [turn.ended_s for turn in turns if turn.ended_s is not None]
     assert len(set(ended)) == len(ended)
     assert set(ended) <= set(answers)
-    assert sum(turn.costs.calls for turn in turns) <= len(fields)
+    assert sum(len(turn.calls) for turn in turns) <= len(fields)
 
 
 def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
@@ -453,10 +440,8 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     ]
     [plan] = all_told.plans.values()
     assert (plan.at_s, plan.plan.goal) == (1.0, 'look at the rock')
-    assert [(text, result and result.message) for _, text, result in plan.steps] == [
-        ('mast_close()', 'done'),
-        ('move_forward(duration_s=6.0)', 'stuck'),
-    ]
+    results = {step: result.message for step, result in plan.results.items()}
+    assert results == {1: 'done', 2: 'stuck'}
     found = [(each.text, each.outcome, each.ended_s) for each in all_told.rehearsals]
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
@@ -464,13 +449,11 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     other_model = CALL.model_copy(update={'model': '', 'cost': None, 'estimated': True})
     euro = CALL.model_copy(update={'currency': 'EUR', 'cost': 1.0})
     calls = [told(0.0, each.trace_fields('call')) for each in (CALL, other_model, euro)]
-    costs = Turns(calls).costs
+    costs = costs_by_model(Turns(calls).calls)
     both, unknown = costs['gpt'], costs['openai']
     assert (both.calls, both.tokens, both.money_text) == (2, 2400, '0.25 USD, 1 EUR')
     assert (unknown.calls, unknown.money_text) == (1, '1 call unknown')
-    every = Costs()
-    for each in costs.values():
-        every.add(each)
+    every = Costs(Turns(calls).calls)
     assert (every.calls, every.tokens, every.estimated) == (3, 3600, True)
     assert every.money_text == '0.25 USD, 1 EUR, 1 call unknown'
     for fields in (parts, parts[1:]):  # the recording may have begun in between
@@ -492,13 +475,14 @@ def test_a_folder_has_an_index_and_a_file_that_cannot_be_read_is_named_and_stops
     index = Page((tmp_path / 'index.html').read_text())
     links = ['more/a%3Ab%20%231.html', 'told.html']  # the newest run first
     assert [link['href'] for link in index.of('a')] == links
-    words = ' '.join(index.text.split())
+    shown = ' '.join(index.text.split())
     one = Page(page(read_run(tmp_path / 'told.mcap')))
     assert loads_nothing(one)
-    for each in ('it glitters', 'failed: stuck', 'approve by anna (page): go', '2 m off'):
+    words = ('it glitters', 'move_forward(duration_s=6.0)', 'failed: stuck', '2 m off')
+    for each in (*words, 'approve by anna (page): go'):
         assert each in ' '.join(one.text.split()), each
     told_of = ('User: look at the rock', 'I am stuck', '2.0 m', '0.25 USD', '1,200', 'cut off')
-    assert [each for each in told_of if each not in words] == []
+    assert [each for each in told_of if each not in shown] == []
     (tmp_path / 'bad.mcap').write_text('nothing')
     write_run(tmp_path / 'index.mcap', recorded(a_story()))
     out = tmp_path / 'out'
