@@ -14,7 +14,6 @@ Each decision is saved before it is executed.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
@@ -62,15 +61,15 @@ class WakeReasons:
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
         self._lock = threading.Lock()
-        self._reasons: dict[str, None] = {}
-        self._messages: deque[str] = deque()
-        self._notices: deque[str] = deque()
+        self._reasons: list[str] = []
+        self._messages: dict[bool, list[str]] = {True: [], False: []}  # whether they interrupt
         self._last_seen: object = None
         self.paused = False
 
     def add(self, why: str) -> None:
         with self._lock:
-            self._reasons[why] = None
+            if why not in self._reasons:
+                self._reasons.append(why)
         self._wake()
 
     def add_message(self, text: str, *, interrupts: bool = True) -> str:
@@ -80,21 +79,19 @@ class WakeReasons:
         text = text[:MAX_MESSAGE_CHARS].strip()
         if not text:
             return 'it is empty'
-        queue = self._messages if interrupts else self._notices
         with self._lock:
-            if len(queue) >= MAX_MESSAGES:
+            if len(self._messages[interrupts]) >= MAX_MESSAGES:
                 return f'{MAX_MESSAGES} others wait already'
-            queue.append(text)
+            self._messages[interrupts].append(text)
         self.add('a message')
         return ''
 
     def take_all(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Return and clear the reasons, as text, the messages and the notices."""
         with self._lock:
-            taken = ', '.join(self._reasons), tuple(self._messages), tuple(self._notices)
-            for queue in (self._reasons, self._messages, self._notices):
-                queue.clear()
-        return taken
+            why, self._reasons = ', '.join(self._reasons), []
+            messages, self._messages = self._messages, {True: [], False: []}
+        return why, tuple(messages[True]), tuple(messages[False])
 
     def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:
         """Call after each kernel tick, from one thread. ``ours``: IDs of the policy's tasks. A

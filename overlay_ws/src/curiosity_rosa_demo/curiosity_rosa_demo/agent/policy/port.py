@@ -15,7 +15,7 @@ submitted it. The policy neither pauses nor cancels it, and the kernel submits n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import wait
 from contextlib import suppress
 from functools import partial
@@ -201,46 +201,36 @@ def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
     """The tasks in the order of submission; each is blocked by those before it. Raises ValueError
     when the activity and ``ongoing`` differ in their number of tasks.
     """
-    tasks: list[Task] = []
-    parts = list(_task_arguments(ongoing, view.activities[ongoing.activity]))
-    for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):
-        tasks.append(
-            Task(
-                skill,
-                AUTO_PRIORITY,
-                id=task_id,
-                metadata={
-                    **metadata,
-                    ACTIVITY_KEY: ongoing.activity,
-                    ORIGIN_KEY: Origin.AUTONOMY.value,
-                },
-                blocked_by=tuple(task.id for task in tasks),
-                idempotency_key=task_id,
-                resources=frozenset() if skill == 'activity' else None,
-            )
-        )
-    return tasks
-
-
-def _task_arguments(ongoing: Ongoing, activity: ActivityConfig) -> Iterator[tuple[str, Json]]:
-    """The skill and the metadata of each task."""
-    name = ongoing.activity
+    name, activity = ongoing.activity, view.activities[ongoing.activity]
+    # The model of such a task must not switch to a goal of its own, which no operator asked for.
+    no_switch: Json = {'switches': MAX_GOAL_SWITCHES}
+    parts: list[tuple[str, Json]] = []  # skill and metadata
     if activity.does and activity.does[0].skill in STANDALONE_SKILLS:
-        yield activity.does[0].skill, {}
+        parts.append((activity.does[0].skill, {}))
     elif activity.does:
-        yield (
-            'react',
-            {'text': activity.says, 'plan': _plan(ongoing, activity), **_NO_MORE_SWITCHES},
-        )
+        plan = _plan(ongoing, activity)
+        parts.append(('react', {'text': activity.says, 'plan': plan, **no_switch}))
     elif activity.asks:
-        yield 'react', {'text': activity.asks, 'expects': activity.expects, **_NO_MORE_SWITCHES}
+        goal = {'text': activity.asks, 'expects': activity.expects}
+        parts.append(('react', {**goal, **no_switch}))
     if activity.minutes:
         text = f'{name}: {activity.says}'
-        yield 'activity', {'activity': name, 'minutes': activity.minutes, 'text': text}
-
-
-# The model of such a task must not switch to a goal of its own, which no operator asked for.
-_NO_MORE_SWITCHES: Json = {'switches': MAX_GOAL_SWITCHES}
+        lasts = {'activity': name, 'minutes': activity.minutes, 'text': text}
+        parts.append(('activity', lasts))
+    tasks: list[Task] = []
+    for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):
+        origin = {ACTIVITY_KEY: name, ORIGIN_KEY: Origin.AUTONOMY.value}
+        task = Task(
+            skill,
+            AUTO_PRIORITY,
+            id=task_id,
+            metadata=metadata | origin,
+            blocked_by=tuple(task.id for task in tasks),
+            idempotency_key=task_id,
+            resources=frozenset() if skill == 'activity' else None,
+        )
+        tasks.append(task)
+    return tasks
 
 
 def _plan(ongoing: Ongoing, activity: ActivityConfig) -> Json:
