@@ -215,7 +215,7 @@ def tasks_of(ongoing: Ongoing, view: WorldView) -> list[Task]:
         parts.append(('react', {**goal, **no_switch}))
     if activity.minutes:
         text = f'{name}: {activity.says}'
-        lasts = {'activity': name, 'minutes': activity.minutes, 'text': text}
+        lasts: Json = {'activity': name, 'minutes': activity.minutes, 'text': text}
         parts.append(('activity', lasts))
     tasks: list[Task] = []
     for task_id, (skill, metadata) in zip(ongoing.task_ids, parts, strict=True):
