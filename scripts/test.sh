@@ -16,9 +16,8 @@ case ${1-} in
     (($# == 1)) || { echo "test.sh: $1 takes no further argument, not '${*:2}'" >&2; exit 2; } ;;
 esac
 
-# Tests of the drawn tree, of the camera in physics and of the page need these packages, which a fresh Debian lacks.
+# Tests of the camera in physics and of the page need these packages, which a fresh Debian lacks.
 missing=()
-command -v dot >/dev/null || missing+=(graphviz)
 if [[ $depth != quick ]]; then
   ldconfig -p | grep -q libEGL_mesa.so.0 || missing+=(libegl1 libegl-mesa0 libgl1-mesa-dri)
   command -v chromium >/dev/null || missing+=(chromium fonts-dejavu-core)

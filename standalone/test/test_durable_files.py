@@ -23,7 +23,7 @@ import subprocess
 import sys
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.policy_store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import StoreError, Task
@@ -80,8 +80,7 @@ class Turns:
 
 class Decisions:
     def __init__(self, path: Path) -> None:
-        self._store = PolicyStore(path, 10_000)
-        self._store.open(VIEW)
+        self._store = PolicyStore(path, 10_000, VIEW)
         self.notes = self._store.notes
 
     def write(self, number: int, text: str = '') -> None:

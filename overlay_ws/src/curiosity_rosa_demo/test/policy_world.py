@@ -15,27 +15,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.action import (
-    CancelTasks,
-    Command,
-    PauseTasks,
-    PolicyAction,
-    ResumeTasks,
-    Senses,
-    SubmitTasks,
-)
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import (
-    ActionEnded,
-    ActionStarted,
+from curiosity_rosa_demo.agent.policy.world import (
+    Command,
     Event,
+    EventName,
     Ongoing,
+    PolicyAction,
+    Senses,
     Source,
+    WorldModel,
     WorldState,
 )
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.base import read_yaml, time_zone
 from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig, DAYS, WorldView
@@ -103,7 +96,7 @@ class SimulatedTasks:
 
     def carry_out(self, commands: Iterable[Command]) -> None:
         for command in commands:
-            if isinstance(command, SubmitTasks):
+            if command.ongoing:
                 self._submit(command.ongoing)
             else:
                 for task_id in command.task_ids:
@@ -152,11 +145,10 @@ class SimulatedTasks:
         job = self._jobs.get(task_id)
         if job is None:
             return
-        if isinstance(command, CancelTasks):
+        if command.does == 'cancel':
             self.end(task_id, 'CANCELLED')
         else:
-            job.paused = isinstance(command, PauseTasks)
-            assert job.paused or isinstance(command, ResumeTasks)
+            job.paused = command.does == 'pause'
             self.states[task_id] = 'PAUSED' if job.paused else 'PENDING'
 
     def _run(self, task_id: str, at: float) -> None:
@@ -243,17 +235,16 @@ class Rules:
         self.since = 0.0
 
     def hear(self, event: Event) -> None:
-        if isinstance(event, ActionStarted):
-            self.open.append(event.activity)
-            self.begun.append((event.at, event.activity, event.by))
-        elif isinstance(event, ActionEnded):
-            assert event.activity in self.open, f'{event.activity} ended twice'
-            self.open.remove(event.activity)
-            self.ended.add(event.activity)
-            if event.how == 'done':
-                self.place = self.view.activities[event.activity].to or self.place
-            if self.running and self.running.activity == event.activity:
-                self._rests(counts=event.how != 'never began')
+        if event.name is EventName.ACTION_STARTED:
+            self.open.append(event.what)
+        elif event.name is EventName.ACTION_ENDED:
+            assert event.what in self.open, f'{event.what} ended twice'
+            self.open.remove(event.what)
+            self.ended.add(event.what)
+            if event.text.endswith(': done'):
+                self.place = self.view.activities[event.what].to or self.place
+            if self.running and self.running.activity == event.what:
+                self._rests(counts=not event.text.endswith(': never began'))
 
     def energy_now(self) -> float:
         if not self.running:
@@ -271,12 +262,13 @@ class Rules:
             assert not outcomes & {'FAILED', 'CANCELLED'}
             assert outcomes != {'COMPLETED'}
         for command in tick.commands:
-            if isinstance(command, SubmitTasks):
+            if command.ongoing:
                 self.running, self.since = command.ongoing, self.at
-            elif isinstance(command, PauseTasks) and self.running:
+                self.begun.append((self.at, self.running.activity, self.running.by))
+            elif command.does == 'pause' and self.running:
                 if set(command.task_ids) & set(self.running.task_ids):
                     self._rests()
-            elif isinstance(command, ResumeTasks) and not self.running:
+            elif command.does == 'resume' and not self.running:
                 self.running, self.since = state.activity, self.at
 
     def _rests(self, *, counts: bool = True) -> None:
@@ -290,7 +282,7 @@ class Rules:
         assert 0.0 <= tick.decision.energy <= 1.0
         if state is before and not tick.commands:
             return
-        begins = [each.ongoing for each in tick.commands if isinstance(each, SubmitTasks)]
+        begins = [each.ongoing for each in tick.commands if each.ongoing]
         self._moved(before.place, state.place)
         going = [each.activity for each in (*state.suspended, state.activity) if each]
         assert sorted(self.open) == sorted(going)
@@ -335,7 +327,7 @@ class Rules:
     ) -> None:
         assert not activity.ends or self.ended & set(activity.ends)
         earlier = [each.task_ids for each in before.suspended]
-        commands = [each for each in tick.commands if isinstance(each, ResumeTasks)]
+        commands = [each for each in tick.commands if each.does == 'resume']
         resumed = {task_id for each in commands for task_id in each.task_ids}
         for each in tick.state.suspended:
             if each.task_ids not in earlier or resumed & set(each.task_ids):  # put aside just now
@@ -386,18 +378,17 @@ class PolicyRun:
             self.settings,
             state=self.saved,
             provider=self.provider,
-            publish=self._hear,
             number=self.number,
         )
 
-    def _hear(self, event: Event) -> None:
-        if self.keep:
-            self.events.append(event)
-        self.rules.hear(event)
+    def _hear(self, tick: PolicyTick) -> None:
+        for event in tick.events:
+            if self.keep:
+                self.events.append(event)
+            self.rules.hear(event)
 
     def restart(self, *, lost: bool = False) -> None:
         """The process dies after its last tick; what was kept is read again."""
-        self.policy.close()
         self.saved = WorldState.model_validate_json(self.saved.model_dump_json())
         if lost:
             self.twin.lose()
@@ -416,6 +407,7 @@ class PolicyRun:
         self.rules.ended.clear()
         self.rules.at = self.at
         tick = self.policy.tick(self.at, cause, senses, messages)
+        self._hear(tick)
         self.saved, self.number = tick.state, tick.decision.number
         self.rules.follow(tick, senses)
         if carried_out:
@@ -431,6 +423,7 @@ class PolicyRun:
     def off(self, why: str) -> PolicyTick:
         self.rules.at = self.at
         tick = self.policy.switch_off(why, self.at)
+        self._hear(tick)
         self.saved, self.number = tick.state, tick.decision.number
         self.twin.carry_out(tick.commands)
         return tick

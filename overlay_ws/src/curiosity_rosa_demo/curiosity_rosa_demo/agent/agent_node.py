@@ -52,9 +52,10 @@ from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import CallUsage
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
-from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import check_world
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import make_provider, ros_clock_of
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock
+from curiosity_rosa_demo.agent.policy.port import check_world
+from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -234,7 +235,8 @@ class AgentApp:
         telemetry = TelemetrySource(
             self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
         )
-        clock = ros_clock_of(self.node)
+        ros_clock = self.node.get_clock()  # wall time without use_sim_time
+        clock = PolicyClock(lambda: float(ros_clock.now().nanoseconds) * 1e-9)
         self._clock_monitor = ClockMonitor(
             self.node.get_clock(),
             CLOCK_PATIENCE * self.config.thresholds.motion.clock_max_age_s,

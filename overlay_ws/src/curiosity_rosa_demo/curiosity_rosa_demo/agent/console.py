@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
 from curiosity_rosa_demo.agent.kernel.hci_ingress import beside_the_stop, classify
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent
 from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text

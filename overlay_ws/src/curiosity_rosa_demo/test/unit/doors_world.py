@@ -15,7 +15,6 @@ from collections.abc import Callable, Coroutine
 import json
 from pathlib import Path
 import threading
-import time
 from types import SimpleNamespace
 from typing import Any, TypeVar
 import uuid
@@ -30,12 +29,10 @@ from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
-from curiosity_rosa_demo.agent.policy.action import SubmitTasks
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicyClock
-from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock
+from curiosity_rosa_demo.agent.policy.port import RuntimePort
+from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Source, WorldModel
 from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
@@ -87,7 +84,7 @@ class DoorsWorld(AgentWorld):
             config,
             trace=self.session.trace,
             file=folder / 'policy',
-            clock=RosPolicyClock(time.time),
+            clock=PolicyClock(),
             provider=lambda on_answer: None,
             speak=self.said.append,
         )
@@ -146,7 +143,8 @@ def autonomy(world: DoorsWorld) -> None:
         activity='x', by=Source.ROUTINE, began_at=5.0, energy_at=5.0, task_ids=[uuid.uuid4().hex]
     )
     port = RuntimePort(world.runtime, WorldModel(view, time_zone('UTC')))
-    port.execute([SubmitTasks(ongoing)], world.runtime.stop_count)
+    submit = Command('submit', tuple(ongoing.task_ids), ongoing=ongoing)
+    port.execute([submit], world.runtime.stop_count)
 
 
 def trigger(world: DoorsWorld) -> None:

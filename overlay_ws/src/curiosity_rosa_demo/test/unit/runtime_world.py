@@ -25,12 +25,11 @@ from typing import Any, cast, TypeVar
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy, OFF_TEXT
-from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import RosPolicyClock
-from curiosity_rosa_demo.agent.policy.decision_record import Decision
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy, OFF_TEXT
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock
+from curiosity_rosa_demo.agent.policy.decisions import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
+from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
@@ -267,7 +266,7 @@ class RuntimeBench(RuntimeHarness):
         provider: LLMPolicyProvider | None = None,
     ) -> None:
         """``now``: the source of the policy's clock; ``epoch``: when simulated time begins."""
-        clock = RosPolicyClock(now, epoch)
+        clock = PolicyClock(now, epoch)
         self.session = ScriptedAgentSession(config.guardrails.approval.timeout_s)
         self.spoken: list[str] = []
         super().__init__(folder, self.session, config, registry, clock.now)
@@ -430,9 +429,9 @@ class AutonomyBench(RuntimeBench):
     def is_on(self) -> bool:
         return self.autonomy.status_text() != OFF_TEXT
 
-    def kept(self, read: Callable[[PersistentPolicy], T]) -> T:
+    def kept(self, read: Callable[[Autonomy], T]) -> T:
         """What ``read`` finds between two ticks."""
-        return self.autonomy._worker.call(lambda: read(self.autonomy._policy), 10.0)
+        return self.autonomy._worker.call(lambda: read(self.autonomy), 10.0)
 
     @property
     def state(self) -> WorldState:
@@ -444,7 +443,7 @@ class AutonomyBench(RuntimeBench):
         return ongoing.activity if ongoing else ''
 
     def decisions(self) -> list[Decision]:
-        return self.kept(lambda kept: kept.recent_decisions(1000))
+        return self.kept(lambda kept: kept.store.recent_decisions(1000))
 
     def goes_on(self, activity: str) -> None:
         self.until(lambda: self.activity == activity, f'{activity or "nothing"} to go on')

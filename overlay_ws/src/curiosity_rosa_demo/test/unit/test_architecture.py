@@ -139,7 +139,6 @@ KEYS = {  # where rosdep calls a module otherwise
 WHERE_INSTALLED = {'nav2_msgs', 'curiosity_stand_in'}  # the missions' rover; a test tool's
 RUN = {  # what is started, not imported
     'compressed_image_transport',
-    'graphviz',
     'ros2launch',
     'rosidl_default_runtime',
     'rviz2',

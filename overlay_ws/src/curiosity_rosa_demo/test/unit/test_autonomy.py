@@ -20,32 +20,37 @@ import shutil
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction, ResumeTasks, Senses
-from curiosity_rosa_demo.agent.policy.autonomy import runtime_port
-from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import (
+from curiosity_rosa_demo.agent.policy import port
+from curiosity_rosa_demo.agent.policy.autonomy import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    WakeReasons,
+)
+from curiosity_rosa_demo.agent.policy.clock import TickScheduler
+from curiosity_rosa_demo.agent.policy.port import (
     ACTIVITY_KEY,
     AUTO_PRIORITY,
     check_world,
-    MAX_MESSAGE_CHARS,
-    MAX_MESSAGES,
+    RuntimePort,
+    RuntimeView,
     tasks_of,
-    WakeReasons,
 )
-from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, RuntimeView
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
+from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    LLMPolicyProvider,
     make_provider,
     missing_model_note,
 )
-from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
-from curiosity_rosa_demo.agent.policy.suggestion import (
-    NoSuggestion,
-    PendingSuggestion,
-    PromptSituation,
+from curiosity_rosa_demo.agent.policy.world import (
+    Command,
+    Ongoing,
+    PolicyAction,
+    Senses,
+    Source,
+    WorldModel,
+    WorldState,
 )
-from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.world_state import Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
 from curiosity_rosa_demo.agent.react.plan.steps import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
@@ -153,19 +158,19 @@ def test_a_stop_switches_it_off_and_nothing_begins_any_more(bench: AutonomyBench
     bench.replies('auto is off: stopped by the operator; :auto on switches it on')
     ends_cancelled(bench)
     assert bench.state.activity is None
-    assert not bench.kept(lambda kept: kept.was_on)
+    assert not bench.kept(lambda kept: kept.store.was_on)
     bench.on()
     bench.until(lambda: bench.activity == 'sleep' or bench.states('react')[1:], 'it to begin')
 
 
-@pytest.mark.parametrize('where', ['observe', 'rebuild', 'store_tick', 'submit_task', 'submit'])
+@pytest.mark.parametrize('where', ['observe', '__init__', 'save', 'submit_task', 'submit'])
 def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     bench: AutonomyBench, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner: Any = {
         'observe': RuntimePort,
-        'store_tick': PersistentPolicy,
-        'rebuild': PersistentPolicy,
+        'save': PolicyStore,
+        '__init__': TickScheduler,  # it is switched on
         'submit_task': bench.runtime,
         'submit': bench.runtime.runner,
     }[where]
@@ -189,7 +194,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
 def test_an_activity_that_waited_too_long_for_its_turn_never_begins(
     bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_port, 'CALL_TIMEOUT_S', 0.3)
+    monkeypatch.setattr(port, 'CALL_TIMEOUT_S', 0.3)
     mended, asked, submit = threading.Event(), list[str](), bench.runtime.runner.submit
 
     async def slowly(task: Task) -> Task:
@@ -322,10 +327,10 @@ def test_a_flood_of_messages_is_bounded() -> None:
     assert problems.count('') == MAX_MESSAGES == len(woken)
     assert problems[-1] == f'{MAX_MESSAGES} others wait already'
     assert wake_reasons.add_message(' \n ') == 'it is empty'
-    why, messages = wake_reasons.take_all()
-    assert (why, len(messages)) == ('a message', MAX_MESSAGES)
+    why, messages, notices = wake_reasons.take_all()
+    assert (why, len(messages), notices) == ('a message', MAX_MESSAGES, ())
     assert max(map(len, messages)) <= MAX_MESSAGE_CHARS
-    assert wake_reasons.take_all() == ('', ())
+    assert wake_reasons.take_all() == ('', (), ())
 
 
 # --- restarts -------------------------------------------------------------------------------
@@ -436,7 +441,11 @@ def test_the_console_has_a_command_for_each_that_waits_for_nothing(tmp_path: Pat
         assert answer('：ａｕｔｏ').startswith('auto is on; at base')
         assert 'began survey' in answer(':why 3')
         assert '2 survey' in answer(':tree')
-        assert answer(f':tree {tmp_path}/tree') == f'wrote {tmp_path}/tree.dot'
+        svg = f'{tmp_path}/tree.svg'
+        assert answer(f':tree {svg}') == f'wrote {svg}'
+        assert '2 survey begins' in Path(svg).read_text()
+        for name in ('tree', 'tree.pdf', 'no/such/tree.svg', '~nobody/x.svg', 'x' * 300 + '.svg'):
+            assert answer(f':tree {name}').startswith(f'! {name}: '), name
         bench.console.handle_line(':device battery off')
         bench.replies('state.changed: device battery: usable -> not usable')
         assert not bench.autonomy.set_device('wings', False).ok
@@ -453,7 +462,7 @@ def test_the_console_has_a_command_for_each_that_waits_for_nothing(tmp_path: Pat
     ('owner', 'name', 'error'),
     [
         (RuntimePort, 'observe', TaskError('no answer')),
-        (PersistentPolicy, 'store_tick', PolicyStoreError('the disk is full; free some space')),
+        (PolicyStore, 'save', PolicyStoreError('the disk is full; free some space')),
         (RuntimePort, 'execute', RuntimeError('torn')),
         (RuntimePort, 'resume_stuck_tasks', RuntimeError('torn')),
     ],
@@ -470,7 +479,7 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     assert str(error) in told
     assert 'Traceback' not in told
     ends_cancelled(bench)
-    assert not bench.kept(lambda kept: kept.was_on)
+    assert not bench.kept(lambda kept: kept.store.was_on)
     bench.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in bench.decisions())
 
@@ -525,10 +534,11 @@ def test_a_model_that_cannot_be_made_says_why_each_time(monkeypatch: pytest.Monk
     for at in (0.0, 24 * HOUR):
         told.clear()
         answer = made.poll(situation, at)
-        if answer == PendingSuggestion():
+        if answer is None:
             assert told.wait(20.0), 'no answer'
             answer = made.poll(situation, at)
-        assert isinstance(answer, NoSuggestion)
+        assert answer is not None
+        assert answer.action is None
         assert 'OPENAI_API_KEY' in answer.reason
 
 
@@ -598,24 +608,24 @@ def test_only_what_runs_keeps_it_waiting_and_only_its_own_is_let_go_without_a_st
     bench.becomes('query_world', 'PAUSED')
     assert senses_of(bench).hold_reason == ''
     assert senses_of(bench, 'the user said pause').hold_reason.endswith('pause')
-    task, port, stops = bench.task('query_world'), port_of(bench), bench.runtime.stop_count
+    task, ours, stops = bench.task('query_world'), port_of(bench), bench.runtime.stop_count
     own = Ongoing(
         activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
     )
     nothing = WorldState.first(bench.config.world)
     goes_on = nothing.model_copy(update={'activity': own})
     held = nothing.model_copy(update={'activity': own.model_copy(update={'held': True})})
-    free, safe = (RuntimeView(Senses(hold_reason=why), (task,)) for why in ('', 'SAFE'))
+    free, safe = (RuntimeView(Senses(hold_reason=why), [task]) for why in ('', 'SAFE'))
     for state, view, count in (
         (held, free, stops),
         (goes_on, safe, stops),
         (nothing, free, stops),
         (goes_on, free, stops - 1),
     ):
-        port.resume_stuck_tasks(state, view, count)
-    port.execute([ResumeTasks((task.id,))], stops - 1)
+        ours.resume_stuck_tasks(state, view, count)
+    ours.execute([Command('resume', (task.id,))], stops - 1)
     assert bench.task('query_world').held
-    port.resume_stuck_tasks(goes_on, free, stops)
+    ours.resume_stuck_tasks(goes_on, free, stops)
     bench.becomes('query_world', 'ACTIVE')
     bench.finish()
     bench.runtime.call(submit(Task('charge', CHARGE_PRIORITY)))

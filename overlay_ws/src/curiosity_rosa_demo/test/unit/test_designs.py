@@ -37,8 +37,7 @@ from curiosity_rosa_demo.agent.designs import (
     StateManager,
 )
 from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
-from curiosity_rosa_demo.agent.policy import action as action_types
-from curiosity_rosa_demo.agent.policy import world_state
+from curiosity_rosa_demo.agent.policy import world
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError, UnknownTask
@@ -71,7 +70,7 @@ from turn_world import action, asking, finish, Nodes
 S = LifecycleState
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
-MODULES = (brain_state, plan, models, tasks, action_types, designs)
+MODULES = (brain_state, plan, models, tasks, world, designs)
 PUBLISHED = [
     (getattr(module, name.partition('.')[2]), told)
     for name, told in fields('design_fields.tsv')
@@ -107,8 +106,7 @@ def test_names_and_fields_come_in_the_published_order_with_their_defaults() -> N
             assert str(getattr(value, 'value', value)) == default.strip('"'), name
     busy = {'base_busy': False, 'mast_busy': False, 'camera_busy': False}
     assert brain_state.RobotState().resources == busy
-    published_kinds = ('StateChanged', 'ActionStarted', 'ActionEnded', 'ExternalMessage')
-    kinds = [getattr(world_state, kind).name for kind in published_kinds]
+    kinds = [each.value for each in world.EventName]
     assert kinds == ['state.changed', 'action.started', 'action.ended', 'external.message']
     matrix = {
         S.PENDING: {S.ACTIVE, S.CANCELLED},

@@ -15,13 +15,17 @@ import json
 from pathlib import Path
 from typing import Any, ClassVar
 
-from curiosity_rosa_demo.agent.policy.action import Command, PolicyAction, SubmitTasks
-from curiosity_rosa_demo.agent.policy.decision_record import Decision, decision_log
-from curiosity_rosa_demo.agent.policy.guards import MayAsk
-from curiosity_rosa_demo.agent.policy.leaves import ChoosingLeaf
+from curiosity_rosa_demo.agent.policy.decisions import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import situation_text, SuggestionFailed
-from curiosity_rosa_demo.agent.policy.world_view import energy_now
+from curiosity_rosa_demo.agent.policy.suggestion import situation_of, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.tree import Leaf
+from curiosity_rosa_demo.agent.policy.world import (
+    Blackboard,
+    Command,
+    PolicyAction,
+    Senses,
+    WorldModel,
+)
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from examples import examples
 from hypothesis import settings
@@ -40,6 +44,7 @@ from policy_world import (
     WORK_S,
     world_of,
 )
+from py_trees.common import Status
 import pytest
 
 HOME = world_of(COMPANION)
@@ -97,13 +102,10 @@ class Scenario:
         return f'{local:%a %H:%M} {"; ".join(told)}' if told else ''
 
     def command_text(self, command: Command) -> str:
-        if isinstance(command, SubmitTasks):
-            self.ids += command.ongoing.task_ids
-            task_ids = command.ongoing.task_ids
-        else:
-            task_ids = list(command.task_ids)
-        numbers = [str(self.ids.index(each) + 1) for each in task_ids]
-        return ' '.join([type(command).__name__.removesuffix('Tasks').lower(), *numbers])
+        if command.does == 'submit':
+            self.ids += command.task_ids
+        numbers = [str(self.ids.index(each) + 1) for each in command.task_ids]
+        return ' '.join([command.does, *numbers])
 
     def hold(self, why: str) -> None:
         self.life.holding = why
@@ -122,8 +124,8 @@ class Scenario:
 
     def asked(self, _: str) -> str:
         """The situation as a model would be told it."""
-        text = situation_text(self.life.world, self.life.saved, self.life.at)
-        return text.replace('\n', ' / ')
+        board = Blackboard(self.life.at, self.life.saved, Senses())
+        return situation_of(self.life.world, board, ()).text.replace('\n', ' / ')
 
     def diary(self, entries: str) -> str:
         told = decision_log(self.lived, self.life.world, int(entries or 1000))
@@ -164,7 +166,7 @@ NOT_NOW = ['fly_to_the_moon', ' ', 'rest\nand more', 'library', 'nap', 'study', 
 SAYINGS = [
     *(PolicyAction(type=name, preemptive=name != 'wake', rationale='why not') for name in NOT_NOW),
     *(SuggestionFailed('?', 'I will rest.'), ValueError('torn JSON'), RecursionError()),
-    *(TimeoutError(), SystemExit(1), 'rest', None),
+    *(TimeoutError(), SystemExit(1), 'rest'),
 ]
 
 
@@ -176,7 +178,6 @@ def test_whatever_the_model_says_the_routine_s_day_is_lived() -> None:
         began = ['Sun 21:30 sleep', 'Mon 06:30 wake', 'Mon 07:20 go_to_school']
         assert policy_run.began() == began, number
         assert model.asked
-        policy_run.policy.close()
 
 
 def test_a_node_that_breaks_does_not_lose_the_tick_and_nothing_begins(
@@ -185,15 +186,15 @@ def test_a_node_that_breaks_does_not_lose_the_tick_and_nothing_begins(
     def breaks(*args: object) -> str:
         raise KeyError('no\nsuch')
 
-    def chooses_and_breaks(leaf: ChoosingLeaf, *args: Any) -> None:
-        choose(leaf, *args)
-        breaks()
+    def chooses_and_breaks(leaf: Leaf) -> None:
+        if update(leaf) is Status.SUCCESS:
+            breaks()
 
-    choose = ChoosingLeaf.choose
+    update = Leaf.update
     for owner, name, broken, texts in (
         (SafetyFilter, 'refusal_reason', breaks, ['hello']),
-        (MayAsk, 'refuses', breaks, []),
-        (ChoosingLeaf, 'choose', chooses_and_breaks, ['hello']),
+        (WorldModel, 'within', breaks, []),
+        (Leaf, 'update', chooses_and_breaks, ['hello']),
     ):
         policy_run = pupil('2026-11-23 07:20')
         policy_run.tick()
@@ -206,7 +207,7 @@ def test_a_node_that_breaks_does_not_lose_the_tick_and_nothing_begins(
             assert r"the tree broke (KeyError: 'no\nsuch'), nothing begins" in tick.decision.done
             assert not any('goes on' in line for line in tick.decision.path)
         assert 'go_to_school: done' in ticks[0].decision.done  # what ended is not lost
-        assert policy_run.policy.ascii()
+        assert policy_run.policy.tree.text()
         begins = 'read_message, by the emergency' if texts else 'study, by the routine'
         assert f'began {begins}' in policy_run.tick().decision.done
 
@@ -339,15 +340,14 @@ class AnyLife(RuleBasedStateMachine):
         if hasattr(self, 'policy_run') and not self.world.view.measured:
             life = self.policy_run
             life.rules.at = life.at
-            energy = energy_now(life.saved, self.world, life.at)
+            energy = self.world.energy(life.saved, life.at)
             assert energy == pytest.approx(life.rules.energy_now())
             assert life.saved.place == life.rules.place
 
     def teardown(self) -> None:
         if hasattr(self, 'policy_run'):
             self.it_is_switched_off_and_on()
-            assert self.policy_run.policy.ascii().startswith('[o] Root')
-            self.policy_run.policy.close()
+            assert self.policy_run.policy.tree.text().startswith('[o] Root')
 
 
 TestAnyLife = AnyLife.TestCase

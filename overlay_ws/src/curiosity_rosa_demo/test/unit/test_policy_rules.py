@@ -11,24 +11,23 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 import re
 from typing import Any
+from xml.etree import ElementTree
 
-from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import write_tree
-from curiosity_rosa_demo.agent.policy.blackboard import (
-    ClientRole,
-    KEYS,
-    NO_OUTCOME,
-    PolicyBoard,
-    reader,
-)
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.tree_text import ANSI_COLOUR
-from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.agent.policy.tree import ANSI_COLOUR, INDENT
+from curiosity_rosa_demo.agent.policy.world import (
+    Blackboard,
+    Memory,
+    Ongoing,
+    PolicyAction,
+    Senses,
+    Source,
+    WorldModel,
+    WorldState,
+)
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.behaviour import (
     ActivityConfig,
@@ -43,7 +42,6 @@ from examples import examples
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from policy_world import COMPANION, instant, is_open, PolicyRun, ROVER, shipped_world, world_of
-from py_trees.blackboard import Blackboard
 import pytest
 
 # --- the calendar and the world ----------------------------------------------------------------
@@ -94,10 +92,6 @@ RETRY_S = 900.0
 NOON = datetime(2026, 1, 7, 12, 0, tzinfo=ZONE).timestamp()  # a Wednesday
 
 
-def wish(name: str, by: Source = Source.MODEL, *, preemptive: bool = False) -> ActionProposal:
-    return ActionProposal(PolicyAction(type=name, preemptive=preemptive), by)
-
-
 NAMES = ('a', 'b', 'c', 'd')
 PLACES = ('home', 'school', 'moon')
 some = {
@@ -140,6 +134,7 @@ views = st.builds(
         }
     ),
     activities=st.fixed_dictionaries(dict.fromkeys(NAMES, activities)),
+    routine=st.just([]),
     emergencies=seldom(
         st.builds(
             EmergencyConfig, event=st.just('external.message'), activity=st.sampled_from(NAMES)
@@ -151,7 +146,7 @@ times = st.floats(NOON - 2 * 86_400.0, NOON)
 moments = st.one_of(st.just(NOON), st.floats(NOON, NOON + 7 * 86_400.0))
 ongoings = st.builds(
     Ongoing,
-    activity=st.sampled_from([*NAMES, 'older']),
+    activity=st.sampled_from(NAMES),
     by=st.sampled_from(Source),
     began_at=times,
     until=st.none() | moments,
@@ -168,20 +163,14 @@ states = st.builds(
     devices=st.dictionaries(st.sampled_from(['phone', 'bell']), st.booleans()),
     memory=st.builds(Memory, began=memories, ended=memories, failed=memories),
 )
-proposals = st.builds(
-    ActionProposal,
-    st.builds(
-        PolicyAction,
-        type=seldom(st.sampled_from(['e', 'older', 'A']), 'a'),
-        preemptive=st.booleans(),
-    ),
-    st.sampled_from(Source),
+actions = st.builds(
+    PolicyAction, type=seldom(st.sampled_from(['e', 'A']), 'a'), preemptive=st.booleans()
 )
 
 
 def energy_of(view: WorldView, state: WorldState, at: float) -> float:
     ongoing = state.activity
-    if view.measured or not ongoing or ongoing.held or ongoing.activity not in view.activities:
+    if view.measured or not ongoing or ongoing.held:
         return state.energy
     end = at if ongoing.until is None else min(ongoing.until, at)
     hours = (end - ongoing.energy_at) / 3600.0
@@ -190,16 +179,16 @@ def energy_of(view: WorldView, state: WorldState, at: float) -> float:
 
 
 def broken(
-    view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
+    view: WorldView, action: PolicyAction, by: Source, state: WorldState, holding: str, at: float
 ) -> set[str]:
-    """The rules that the proposal breaks, all of them."""
-    name, emergency = proposal.action.type, proposal.source is Source.EMERGENCY
+    """The rules that the action breaks, all of them."""
+    name, emergency = action.type, by is Source.EMERGENCY
     if name not in view.activities:
         return {'unknown'}
     activity, ongoing = view.activities[name], state.activity
     goes_on = None if ongoing is None else ongoing.activity
     ends = goes_on in activity.ends
-    may_end = ends and (proposal.action.preemptive or proposal.source is not Source.MODEL)
+    may_end = ends and (action.preemptive or by is not Source.MODEL)
     place = view.places.get(state.place)
     memory = state.memory
     last = [memory.ended[name]] if name in memory.ended else []
@@ -227,8 +216,8 @@ def broken(
             not state.devices.get(device, known.available) or ability not in known.abilities
         )
     if ongoing and not may_end and not emergency:
-        stays = goes_on in view.activities and not view.activities[goes_on].interruptible
-        rules['conflict'] = stays or not proposal.action.preemptive
+        stays = not view.activities[ongoing.activity].interruptible
+        rules['conflict'] = stays or not action.preemptive
     return {rule for rule, is_broken in rules.items() if is_broken}
 
 
@@ -241,20 +230,21 @@ WORDS = {
 }
 
 
-@given(views, proposals, states, seldom(st.just('SAFE'), ''), moments)
+@given(views, actions, st.sampled_from(Source), states, seldom(st.just('SAFE'), ''), moments)
 @settings(max_examples=examples(250))
 def test_exactly_what_breaks_no_rule_passes(
-    view: WorldView, proposal: ActionProposal, state: WorldState, holding: str, at: float
+    view: WorldView, action: PolicyAction, by: Source, state: WorldState, holding: str, at: float
 ) -> None:
-    rules = broken(view, proposal, state, holding, at)
+    rules = broken(view, action, by, state, holding, at)
     event(f'{min(len(rules), 2)} broken')
     before = state.model_dump()
-    assert energy_now(state, WorldModel(view, ZONE), at) == energy_of(view, state, at)
-    safety, senses = SafetyFilter(WorldModel(view, ZONE), RETRY_S), Senses(hold_reason=holding)
-    said = safety.refusal_reason(proposal, state, senses, at)
+    assert WorldModel(view, ZONE).energy(state, at) == energy_of(view, state, at)
+    safety = SafetyFilter(WorldModel(view, ZONE), RETRY_S)
+    board = Blackboard(at, state, Senses(hold_reason=holding))
+    said = safety.refusal_reason(action, by, board)
     assert (said == '') == (not rules), (said, rules)
     assert not rules or [rule for rule in rules if re.search(WORDS[rule.split()[0]], said)], said
-    assert safety.refusal_reason(proposal, state, senses, at) == said
+    assert safety.refusal_reason(action, by, board) == said
     assert state.model_dump() == before
 
 
@@ -263,13 +253,10 @@ def test_exactly_what_breaks_no_rule_passes(
 def test_the_options_are_what_a_preemptive_idea_of_the_model_may_be(
     view: WorldView, state: WorldState, holding: str, at: float
 ) -> None:
-    options = SafetyFilter(WorldModel(view, ZONE), RETRY_S).options(
-        state, Senses(hold_reason=holding), at
-    )
-    assert options == tuple(
-        name
-        for name in view.activities
-        if not broken(view, wish(name, preemptive=True), state, holding, at)
+    board = Blackboard(at, state, Senses(hold_reason=holding))
+    bold = [PolicyAction(type=name, preemptive=True) for name in view.activities]
+    assert SafetyFilter(WorldModel(view, ZONE), RETRY_S).options(board) == tuple(
+        each.type for each in bold if not broken(view, each, Source.MODEL, state, holding, at)
     )
 
 
@@ -280,12 +267,12 @@ def test_each_rule_of_a_shipped_routine_can_come_true(name: str) -> None:
     safety = SafetyFilter(world, RETRY_S)
 
     def may_begin(entry: RoutineConfig, place: str, at: float) -> bool:
-        proposal = wish(entry.activity, Source.ROUTINE, preemptive=entry.preemptive)
+        action = PolicyAction(type=entry.activity, preemptive=entry.preemptive)
         energy = min(0.99 * entry.energy_below, 1.0)
         ends = view.activities[entry.activity].ends
         goes_on = ends and Ongoing(activity=ends[0], by='routine', began_at=at, energy_at=at)
         state = WorldState(place=place, energy=energy, activity=goes_on or None)
-        return not safety.refusal_reason(proposal, state, Senses(), at)
+        return not safety.refusal_reason(action, Source.ROUTINE, Blackboard(at, state, Senses()))
 
     for entry in view.routine:
         quarters = [NOON + each * 900.0 for each in range(7 * 96)]
@@ -301,9 +288,7 @@ def life_in(view: WorldView, when: str = '2026-11-23 05:00', **changes: Any) -> 
     return PolicyRun(world, instant(when, world))
 
 
-NAME, VALUE = r'(?:"[^"]*"|\w+)', r'(?:"(?:[^"\\]|\\.)*"|[\w.]+)'
 SHOWN = r'( *)(?:\[o\]|-\^-|-->) (.+?)(?: \[[ox*-]\](?: -- .*)?)?'
-NODE = re.compile(rf'({NAME}) \[((?:\w+={VALUE}(?:, )?)*)\];')
 
 
 ANY_TEXT = st.text(max_size=40) | st.sampled_from(
@@ -314,10 +299,10 @@ ANY_TEXT = st.text(max_size=40) | st.sampled_from(
 def test_a_node_shows_the_last_tick_and_why() -> None:
     life = life_in(COMPANION)
     life.tick()
-    assert '-^- 1 wake due [x] -- due 06:30-12:00' in life.policy.ascii()
-    assert '[o] RoutineFallback [o]' in life.policy.ascii()
+    assert '-^- 1 wake due [x] -- due 06:30-12:00' in life.policy.tree.text()
+    assert '[o] RoutineFallback [o]' in life.policy.tree.text()
     life.tick('say "hi" \\')
-    text = life.policy.ascii()
+    text = life.policy.tree.text()
     assert '--> read_message answers 1 [o] -- say "hi"' in text
     assert '[o] RoutineFallback\n' in text, 'what was not asked shows no old outcome'
     assert '-^- 1 wake due\n' in text
@@ -332,93 +317,11 @@ def test_any_text_is_a_message_and_none_breaks_the_picture(text: str) -> None:
     said = tick.state.activity.rationale
     assert len(said) <= MAX_MESSAGE_CHARS
     assert not said or said.isprintable()
-    way: list[str] = []
-    shown: dict[str, str] = {}  # the parent of each node, from the indentation
-    for line in life.policy.ascii().splitlines():
-        found = re.fullmatch(SHOWN, line)
-        assert found, line
-        way[len(found[1]) // 4 :] = [found[2]]
-        shown[found[2]] = way[-2] if way[1:] else ''
-    drawn: dict[str, str] = {}
-    for line in life.policy.dot().splitlines()[2:-1]:  # reading it with pydot takes 0.2 s
-        edge, node = re.fullmatch(rf'({NAME}) -> ({NAME});', line), NODE.fullmatch(line)
-        assert edge or node, line
-        if edge:
-            drawn[edge[2].strip('"')] = edge[1].strip('"')
-        elif node and node[1] not in ('node', 'edge', 'graph'):
-            drawn.setdefault(node[1].strip('"'), '')
-    assert shown == drawn
-    assert not ANSI_COLOUR.search(life.policy.ascii())
-    life.policy.close()
-
-
-DOT = 'digraph tree {\n"a" -> "b";\n}\n'
-
-
-def test_the_tree_goes_into_a_file_and_is_drawn_where_graphviz_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv('PATH', str(tmp_path))
-    for name in ('no/such/folder/tree.dot', '.', '/', 'a\0b', 'tree.pdf', 'x' * 300):
-        refused = write_tree(DOT, name)
-        assert (refused.ok, refused.answer.startswith(name)) == (False, True), refused
-    assert list(tmp_path.iterdir()) == []
-    for name in ('tree', 'tree.dot', 'my tree.DOT'):
-        written = f'{name.split(".")[0]}.dot'
-        assert write_tree(DOT, name).answer == f'wrote {written}'
-        assert Path(written).read_text() == DOT
-    missing = write_tree(DOT, 'tree.svg')
-    assert not missing.ok
-    assert "graphviz's dot is not installed; apt install graphviz" in missing.answer
-    program = tmp_path / 'dot'
-    program.write_text('#!/bin/sh\necho "$1" > "$3"\n')
-    program.chmod(0o755)
-    for name, kind in (('tree.svg', 'svg'), ('-o.PNG', 'png')):
-        outcome = write_tree(DOT, name)
-        assert outcome.ok, outcome.answer
-        assert (tmp_path / name).read_text() == f'-T{kind}\n'
-    program.write_text('#!/bin/sh\necho "syntax error" >&2; exit 1\n')
-    assert write_tree(DOT, 'tree.svg').answer.endswith('but not tree.svg: syntax error')
-
-
-# --- the blackboard ------------------------------------------------------------------------------
-
-
-def test_a_client_may_do_what_the_table_says_and_nothing_else() -> None:
-    board = PolicyBoard()
-    clients = {part: board.client(part) for part in ClientRole}
-    clients[ClientRole.ENGINE].moment = clients[ClientRole.ENGINE].outcome = NO_OUTCOME
-    for part, client in clients.items():
-        for key, (reads, writes) in KEYS.items():
-            if part in reads:
-                assert getattr(client, key) is reader(client, key)() is NO_OUTCOME
-            else:
-                if part not in writes:  # py_trees lets a writer read
-                    with pytest.raises(AttributeError, match='read/write access'):
-                        getattr(client, key)
-                with pytest.raises(AttributeError, match=f'{part.value} may not read {key}'):
-                    reader(client, key)
-            if part in writes:
-                setattr(client, key, NO_OUTCOME)
-            else:
-                with pytest.raises(AttributeError, match='write access'):
-                    setattr(client, key, NO_OUTCOME)
-    with pytest.raises(AttributeError, match='exclusive'):
-        board.client(ClientRole.ENGINE)
-    board.close()
-
-
-def test_two_policies_do_not_meet_and_a_closed_one_leaves_nothing_behind() -> None:
-    kept = (Blackboard.storage, Blackboard.metadata, Blackboard.clients)
-    before = [set(each) for each in kept]
-    lives = [life_in(ROVER), life_in(COMPANION)]
-    for life in lives:
-        life.run(5)
-    assert [life.doing for life in lives] == ['', '']
-    lives[1].tick('hello')
-    assert [life.doing for life in lives] == ['', 'read_message']
-    assert set(Blackboard.storage) > before[0]
-    for life in lives:
-        life.policy.close()
-    assert [set(each) for each in kept] == before
+    found = [re.fullmatch(SHOWN, line) for line in life.policy.tree.text().splitlines()]
+    shapes = list(ElementTree.fromstring(life.policy.tree.svg()))[1:]  # a box, its name, why
+    drawn = [
+        (float(box.attrib['x']) // INDENT, name.text)
+        for box, name in zip(shapes[::3], shapes[1::3], strict=True)
+    ]
+    assert drawn == [each and (len(each[1]) // 4, each[2]) for each in found]
+    assert not ANSI_COLOUR.search(life.policy.tree.text())

@@ -14,19 +14,22 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.call import CANCEL_GRACE_S, readable_actions
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
-from curiosity_rosa_demo.agent.policy.action import PolicyAction
 from curiosity_rosa_demo.agent.policy.suggestion import (
+    Ask,
     cleaned_text,
     MAX_TEXT_CHARS,
     PromptSituation,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.suggestion_provider import Ask
-from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.agent.policy.world import PolicyAction
+from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, PolicyConfig
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
+from curiosity_rosa_demo.infra.config.topics import Config
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -34,6 +37,16 @@ from pydantic import ValidationError
 
 TOOL_NAME = PolicyAction.__name__
 MAX_SITUATION_CHARS = 4000  # characters of the situation's text that are sent
+
+
+def make_ask(config: Config, usage: UsageLedger | None) -> Ask:
+    """Raises SuggestionFailed."""
+    llm = for_policy(config.agent.llm, config.agent.policy)
+    try:
+        model = make_chat_model(llm, config, usage)
+    except ModelSetupError as error:
+        raise SuggestionFailed(str(error)) from None
+    return ask_chat_model(model, config.world, llm)
 
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
@@ -106,8 +119,8 @@ def question_text(view: WorldView, situation: PromptSituation, refusals: str) ->
 
 
 def read_action(message: BaseMessage) -> PolicyAction:
-    """The action in the model's tool call. Raises SuggestionFailed unless the message has exactly
-    one complete call of the tool with valid arguments.
+    """The action in the model's tool call, its texts printable. Raises SuggestionFailed unless the
+    message has exactly one complete call of the tool with valid arguments.
     """
     if not isinstance(message, AIMessage):
         raise SuggestionFailed('The model sent something that is no message of a model.')
@@ -127,7 +140,7 @@ def read_action(message: BaseMessage) -> PolicyAction:
     if [call['name'] for call in calls] != [TOOL_NAME]:
         raise SuggestionFailed(f'The model called something else than {TOOL_NAME}.', text)
     try:
-        return PolicyAction.model_validate(calls[0]['args'] or {}, strict=True)
+        action = PolicyAction.model_validate(calls[0]['args'] or {}, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = '.'.join(map(str, first['loc'])) or 'arguments'
@@ -135,6 +148,9 @@ def read_action(message: BaseMessage) -> PolicyAction:
         raise SuggestionFailed(
             f'The model called {TOOL_NAME} wrongly ({problem}).', text
         ) from None
+    if action.type != printable(action.type):
+        raise SuggestionFailed('The model named an activity that nobody can read.', action.type)
+    return action.model_copy(update={'rationale': cleaned_text(action.rationale)})
 
 
 def _text_of_message(message: AIMessage) -> str:

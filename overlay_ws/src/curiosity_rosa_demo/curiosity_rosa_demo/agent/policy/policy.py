@@ -10,39 +10,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 import logging
-from typing import Any
 
-from curiosity_rosa_demo.agent.policy.action import Command, Senses
-from curiosity_rosa_demo.agent.policy.action_executor import ActionExecutor
-from curiosity_rosa_demo.agent.policy.behaviour_tree import behaviour_tree
-from curiosity_rosa_demo.agent.policy.blackboard import (
-    ClientRole,
-    NO_OUTCOME,
-    PolicyBoard,
-    PolicyTickInputs,
-    reader,
-    TickOutcome,
-)
-from curiosity_rosa_demo.agent.policy.decision_record import Decision
+from curiosity_rosa_demo.agent.policy.activities import ActionExecutor
+from curiosity_rosa_demo.agent.policy.decisions import Decision
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
-from curiosity_rosa_demo.agent.policy.tree_text import node_text, tree_as_dot, tree_as_text
-from curiosity_rosa_demo.agent.policy.world_state import (
-    ActionEnded,
-    ActionStarted,
+from curiosity_rosa_demo.agent.policy.tree import BehaviourTree
+from curiosity_rosa_demo.agent.policy.world import (
+    Blackboard,
+    Command,
     Event,
-    ExternalMessage,
-    StateChanged,
+    EventName,
+    Senses,
+    Source,
+    WorldModel,
     WorldState,
 )
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
-from py_trees.behaviour import Behaviour
-from py_trees.common import Status
 
 MAX_WAITING_MESSAGES = 20  # messages in the queue; a further one is dropped
 MAX_MESSAGE_CHARS = 500  # characters of a message that are kept
@@ -52,19 +40,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PolicyTick:
-    """The result of a tick. Save ``state`` and ``decision`` before executing ``commands`` and
-    speaking the texts in ``spoken_texts``.
+    """The result of a tick. Save ``state`` and ``decision`` before publishing ``events``,
+    executing ``commands`` in order and speaking ``spoken_texts``.
     """
 
     decision: Decision
-    commands: tuple[Command, ...]
     state: WorldState
-    spoken_texts: tuple[str, ...] = ()
+    commands: tuple[Command, ...]
+    events: tuple[Event, ...]
+    spoken_texts: tuple[str, ...]
 
 
 class Policy:
-    """Chooses the activities of one world. For one thread; no call blocks. ``publish`` gets the
-    events of a tick before it is saved. ``number``: that of the last saved decision.
+    """Chooses the activities of one world. For one thread; no call blocks. ``number``: that of the
+    last saved decision. A new policy repeats the commands of its ``state``, as after a crash.
     """
 
     def __init__(
@@ -74,28 +63,13 @@ class Policy:
         *,
         state: WorldState,
         provider: LLMPolicyProvider | None,
-        publish: Callable[[Event], None],
         number: int = 0,
     ) -> None:
-        self._world, self._publish_event, self._number = world, publish, number
-        self._executor = ActionExecutor(world, self._publish, state)
-        self._board = PolicyBoard()
-        self._client = self._board.client(ClientRole.ENGINE)
-        self._client.outcome = NO_OUTCOME
-        self._outcome = reader(self._client, 'outcome')
-        safety = SafetyFilter(world, settings.retry_s)
-        self._root = behaviour_tree(self._board, world, safety, provider)
-        self._order = _depth_first(self._root)
-        self._visited: set[Behaviour] = set()
-        self._marks: list[tuple[Behaviour, Status, str]] = []
-        self._path: list[str] = []
-        self._waiting: tuple[ExternalMessage, ...] = ()
-        self._effects: list[str] = []
-        self._speech: list[str] = []
-        self._hold_reason = ''
-        # A decision of an uneventful tick; reused while ``_stable_fields`` stay the same.
-        self._uneventful_decision: Decision
-        self._stable_fields: dict[str, Any] = {}
+        self._world, self.number = world, number
+        self._executor = ActionExecutor(world, state)
+        self.tree = BehaviourTree(world, SafetyFilter(world, settings.retry_s), provider)
+        self._waiting: list[str] = []  # messages, the oldest first
+        self._spoken: list[str] = []
 
     @property
     def state(self) -> WorldState:
@@ -113,146 +87,80 @@ class Policy:
         """Run one tick. ``missed``: number of skipped ticks before this one. ``notices``: messages
         that are only said aloud.
         """
-        self._effects.clear()
-        self._hold_reason = senses.hold_reason
         self._executor.observe(senses, at)
         for text in messages:
-            self._receive_message(text, at)
+            self._receive(self._published(text))
         for text in notices:
-            self._receive_notice(text, at)
-        self._client.moment = PolicyTickInputs(at, self._executor.state, senses, self._waiting)
-        outcome = self._run_tree()
-        if outcome.message is not None:
-            self._waiting = self._waiting[1:]
-        if outcome.chosen is not None:
-            self._executor.start_activity(outcome.chosen, at)
-        if outcome.message is not None and outcome.chosen is not None:
-            self._queue_speech(outcome.message)
-        if messages and self._waiting:
-            self._effects.append(f'messages that wait: {len(self._waiting)}')
-        return self._tick_result(at, cause, outcome, missed)
-
-    def switch_off(self, why: str, at: float) -> PolicyTick:
-        """End the ongoing and suspended activities; drop the waiting messages."""
-        self._effects.clear()
-        self._executor.switch_off(why, at)
-        for message in self._waiting:
-            self._effects.append(f'nobody answered the message: {message}')
-        self._waiting = ()
-        self._root.stop(Status.INVALID)
-        self._record_path([])
-        self._effects.append(f'off: {why}')
-        return self._tick_result(at, 'off', NO_OUTCOME, 0)
-
-    def ascii(self) -> str:
-        """The tree with the outcomes of the last tick."""
-        return tree_as_text(self._root, self._visited)
-
-    def dot(self) -> str:
-        """The same as a DOT graph."""
-        return tree_as_dot(self._root, self._visited)
-
-    def close(self) -> None:
-        """Remove the policy from py_trees' storage. It cannot be ticked afterwards."""
-        self._board.close()
-
-    def _receive_notice(self, text: str, at: float) -> None:
-        self._queue_speech(self._published_message(text, at))
-
-    def _published_message(self, text: str, at: float) -> ExternalMessage:
-        message = ExternalMessage(at, printable(text)[:MAX_MESSAGE_CHARS])
-        self._publish(message)
-        return message
-
-    def _receive_message(self, text: str, at: float) -> None:
-        message = self._published_message(text, at)
-        if not self._world.view.emergencies:
-            self._effects.append('the world view names no activity for a message')
-            self._queue_speech(message)
-        elif len(self._waiting) == MAX_WAITING_MESSAGES:
-            self._effects.append(f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already')
-        else:
-            self._waiting = (*self._waiting, message)
-
-    def _queue_speech(self, message: ExternalMessage) -> None:
-        self._speech.append(f'A message came: {message}')
-        self._effects.append('the message is said aloud')
-
-    def _run_tree(self) -> TickOutcome:
-        """Tick the tree. When one of its nodes raises, no activity starts in this tick."""
-        visited: list[Behaviour] = []
-        fault = ''
+            self._say(self._published(text))
+        board = Blackboard(at, self.state, senses, tuple(self._waiting))
         try:
-            visited.extend(self._root.tick())
+            self.tree.tick(board)
         except Exception as error:
             _log.exception('event=policy_node_broke')
             error_text = printable(f'{type(error).__name__}: {error}')
-            fault = f'the tree broke ({error_text}), nothing begins'
-        outcome: TickOutcome = self._outcome()
-        if outcome is not NO_OUTCOME:
-            self._client.outcome = NO_OUTCOME
-        self._record_path(visited)
-        if fault:
-            self._effects.append(fault)
-            return replace(outcome, chosen=None, message=None)
-        return outcome
+            self._tell(f'the tree broke ({error_text}), nothing begins')
+            board.chosen = None
+        if board.chosen is not None:
+            action, by = board.chosen
+            self._executor.start(action, by, at)
+            if by is Source.EMERGENCY:
+                self._say(self._waiting.pop(0))
+        if messages and self._waiting:
+            self._tell(f'messages that wait: {len(self._waiting)}')
+        return self._result(board, cause, missed)
 
-    def _record_path(self, visited: list[Behaviour]) -> None:
-        """Store the visited nodes; format their texts only when a status or reason changed."""
-        marks = [(node, node.status, node.feedback_message) for node in visited]
-        if marks != self._marks:
-            self._marks = marks
-            self._visited = set(visited)
-            self._path = [node_text(node) for node in self._order if node in self._visited]
+    def switch_off(self, why: str, at: float) -> PolicyTick:
+        """End the ongoing and suspended activities; drop the waiting messages."""
+        self._executor.switch_off(why, at)
+        for message in self._waiting:
+            self._tell(f'nobody answered the message: {message}')
+        self._waiting = []
+        self.tree.stop()
+        self._tell(f'off: {why}')
+        return self._result(Blackboard(at, self.state, Senses()), 'off', 0)
 
-    def _tick_result(self, at: float, cause: str, outcome: TickOutcome, missed: int) -> PolicyTick:
-        self._number += 1
-        state = self._executor.state
-        changing: dict[str, Any] = {
-            'number': self._number,
-            'at': at,
-            'cause': cause,
-            'missed': missed,
-            'energy': energy_now(state, self._world, at),
-        }
-        stable: dict[str, Any] = {
-            'path': self._path,
-            'place': state.place,
-            'activity': state.activity.activity if state.activity else '',
-            'holding': self._hold_reason,
-        }
-        if self._effects or outcome is not NO_OUTCOME:
-            decision = Decision(
-                answer_text=outcome.answer_text,
-                rejected=list(outcome.rejected),
-                done='; '.join(self._effects),
-                **stable,
-                **changing,
-            )
+    def _published(self, message: str) -> str:
+        text = printable(message)[:MAX_MESSAGE_CHARS]
+        event = Event(EventName.EXTERNAL_MESSAGE, '', text, f'a message came: {text}')
+        self._executor.told.append(event)
+        return text
+
+    def _receive(self, message: str) -> None:
+        if not self._world.view.emergencies:
+            self._tell('the world view names no activity for a message')
+            self._say(message)
+        elif len(self._waiting) == MAX_WAITING_MESSAGES:
+            self._tell(f'it is dropped: {MAX_WAITING_MESSAGES} messages wait already')
         else:
-            if stable != self._stable_fields:
-                self._uneventful_decision = Decision(**stable, **changing)
-                self._stable_fields = stable
-            # A copy costs a third of a new Decision.
-            decision = self._uneventful_decision.model_copy(update=changing)
-        speech, self._speech = tuple(self._speech), []
-        return PolicyTick(decision, self._executor.take_commands(), state, speech)
+            self._waiting.append(message)
 
-    def _publish(self, event: Event) -> None:
-        self._publish_event(event)
-        if not (isinstance(event, StateChanged) and event.what == 'energy'):  # in each entry
-            self._effects.append(_event_text(event))
+    def _say(self, message: str) -> None:
+        self._spoken.append(f'A message came: {message}')
+        self._tell('the message is said aloud')
 
+    def _tell(self, text: str) -> None:
+        self._executor.told.append(text)
 
-def _event_text(event: Event) -> str:
-    if isinstance(event, ActionStarted):
-        return f'began {event.activity}, by the {event.by.value}'
-    if isinstance(event, ActionEnded):
-        return f'{event.activity}: {event.how}'
-    if isinstance(event, ExternalMessage):
-        return f'a message came: {event.text}'
-    return str(event)
-
-
-def _depth_first(root: Behaviour) -> list[Behaviour]:
-    return [root, *(node for child in root.children for node in _depth_first(child))]
+    def _result(self, board: Blackboard, cause: str, missed: int) -> PolicyTick:
+        self.number += 1
+        executor, state = self._executor, self.state
+        told, executor.told = executor.told, []
+        commands, executor.commands = executor.commands, []
+        spoken, self._spoken = self._spoken, []
+        entries = [each.entry if isinstance(each, Event) else each for each in told]
+        decision = Decision(
+            number=self.number,
+            at=board.at,
+            cause=cause,
+            missed=missed,
+            path=self.tree.path,
+            answer_text=board.answer_text,
+            rejected=board.rejected,
+            done='; '.join(filter(None, entries)),
+            place=state.place,
+            energy=self._world.energy(state, board.at),
+            activity=state.activity.activity if state.activity else '',
+            holding=board.senses.hold_reason,
+        )
+        events = tuple(each for each in told if isinstance(each, Event))
+        return PolicyTick(decision, state, tuple(commands), events, tuple(spoken))

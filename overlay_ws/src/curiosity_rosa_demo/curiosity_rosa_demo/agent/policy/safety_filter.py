@@ -10,9 +10,14 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.policy.action import ActionProposal, PolicyAction, Senses
-from curiosity_rosa_demo.agent.policy.world_state import Memory, Ongoing, Source, WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.agent.policy.world import (
+    Blackboard,
+    Memory,
+    PolicyAction,
+    Source,
+    WorldModel,
+    WorldState,
+)
 from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig
 
 
@@ -21,54 +26,47 @@ class SafetyFilter:
 
     def __init__(self, world: WorldModel, retry_s: float) -> None:
         self._world, self._retry_s = world, retry_s
-        self._model_proposals = tuple(
-            ActionProposal(PolicyAction(type=name, preemptive=True), Source.MODEL)
-            for name in world.view.activities
-        )
-        self._emergency_activities = frozenset(each.activity for each in world.view.emergencies)
 
-    def options(self, state: WorldState, senses: Senses, at: float) -> tuple[str, ...]:
+    def options(self, board: Blackboard) -> tuple[str, ...]:
         """The activities that a preemptive action of the model could start now."""
+        actions = [
+            PolicyAction(type=name, preemptive=True) for name in self._world.view.activities
+        ]
         return tuple(
-            proposal.action.type
-            for proposal in self._model_proposals
-            if not self.refusal_reason(proposal, state, senses, at)
+            each.type for each in actions if not self.refusal_reason(each, Source.MODEL, board)
         )
 
-    def refusal_reason(
-        self, proposal: ActionProposal, state: WorldState, senses: Senses, at: float
-    ) -> str:
+    def refusal_reason(self, action: PolicyAction, by: Source, board: Blackboard) -> str:
         """'' when the activity may start, otherwise the first reason against it."""
-        name = proposal.action.type
+        name, state, at = action.type, board.state, board.at
         activity = self._world.view.activities.get(name)
-        if senses.hold_reason:
-            return senses.hold_reason
+        if board.senses.hold_reason:
+            return board.senses.hold_reason
         if activity is None:
-            return (
-                f'there is no activity {name}; there are {", ".join(self._world.view.activities)}'
-            )
+            known = ', '.join(self._world.view.activities)
+            return f'there is no activity {name}; there are {known}'
         return (
-            self._order_refusal(name, proposal.source, activity, state)
+            self._order_refusal(name, by, activity, state)
             or self._place_refusal(activity, state.place)
             or self._time_refusal(activity, at)
             or self._device_refusal(activity, state)
             or self._energy_refusal(activity, state, at)
             or self._repeat_refusal(name, activity, state.memory, at)
-            or self._conflict_refusal(proposal, activity, state.activity)
+            or self._conflict_refusal(action, by, activity, state)
         )
 
     def _order_refusal(
         self, name: str, by: Source, activity: ActivityConfig, state: WorldState
     ) -> str:
         goes_on = state.activity.activity if state.activity else ''
-        if name in self._emergency_activities and by is not Source.EMERGENCY:
+        answers = {each.activity for each in self._world.view.emergencies}
+        if name in answers and by is not Source.EMERGENCY:
             return f'{name} begins only when something happens that it answers'
         if activity.ends and goes_on not in activity.ends:
             return f'{name} begins only during {" or ".join(activity.ends)}'
         if goes_on == name:
             return f'{name} goes on already'
-        waiting = state.suspended and by is not Source.EMERGENCY
-        if waiting and any(each.activity == name for each in state.suspended):
+        if by is not Source.EMERGENCY and any(each.activity == name for each in state.suspended):
             return f'{name} was interrupted and goes on by itself'
         return ''
 
@@ -106,7 +104,7 @@ class SafetyFilter:
     def _energy_refusal(self, activity: ActivityConfig, state: WorldState, at: float) -> str:
         if not activity.energy_min:
             return ''
-        energy = energy_now(state, self._world, at)
+        energy = self._world.energy(state, at)
         if energy >= activity.energy_min:
             return ''
         return f'its energy is {energy:.0%}, below {activity.energy_min:.0%}'
@@ -114,38 +112,31 @@ class SafetyFilter:
     def _repeat_refusal(
         self, name: str, activity: ActivityConfig, memory: Memory, at: float
     ) -> str:
-        failed = memory.failed.get(name)
-        if activity.again_after_h:
-            last = _last_ended_at(name, memory)
-            if last is not None and at - last < activity.again_after_h * 3600.0:
-                return f'again {activity.again_after_h:g} h after the last time at the earliest'
+        began, failed = memory.began.get(name), memory.failed.get(name)
+        times = [memory.ended.get(name)]
+        if began is not None and (failed is None or failed < began):
+            times.append(began)  # a start that failed does not count
+        last = max((time for time in times if time is not None), default=None)
+        if last is not None and at - last < activity.again_after_h * 3600.0:
+            return f'again {activity.again_after_h:g} h after the last time at the earliest'
         if failed is not None and at - failed < self._retry_s:
             return f'it failed or was cancelled {(at - failed) / 60.0:.0f} min ago'
         return ''
 
     def _conflict_refusal(
-        self, proposal: ActionProposal, activity: ActivityConfig, ongoing: Ongoing | None
+        self, action: PolicyAction, by: Source, activity: ActivityConfig, state: WorldState
     ) -> str:
+        ongoing = state.activity
         if ongoing is None:
             return ''
-        may_end = proposal.action.preemptive or proposal.source is not Source.MODEL
-        if may_end and ongoing.activity in activity.ends:
+        if ongoing.activity in activity.ends and (action.preemptive or by is not Source.MODEL):
             return ''
         if ongoing.by is Source.EMERGENCY:
             return f'{ongoing.activity} goes on, an emergency'
-        if proposal.source is Source.EMERGENCY:
+        if by is Source.EMERGENCY:
             return ''
-        now = self._world.view.activities.get(ongoing.activity)
-        if now is not None and not now.interruptible:
+        if not self._world.view.activities[ongoing.activity].interruptible:
             return f'{ongoing.activity} goes on and cannot be interrupted'
-        if not proposal.action.preemptive:
+        if not action.preemptive:
             return f'{ongoing.activity} goes on, and the action is not preemptive'
         return ''
-
-
-def _last_ended_at(name: str, memory: Memory) -> float | None:
-    """The later of its last end and its last start; a start that failed does not count."""
-    times = [memory.ended.get(name), memory.began.get(name)]
-    if memory.failed.get(name, -1.0) >= memory.began.get(name, 0.0):
-        times.pop()
-    return max((time for time in times if time is not None), default=None)

@@ -6,59 +6,48 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Values of a model call: the situation that it gets and the suggestion that it returns."""
+"""Values of a model call: the situation that it gets and the suggestion that it returns. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from typing import NamedTuple
 
-from curiosity_rosa_demo.agent.policy.action import PolicyAction
-from curiosity_rosa_demo.agent.policy.world_state import WorldState
-from curiosity_rosa_demo.agent.policy.world_view import energy_now, WorldModel
+from curiosity_rosa_demo.agent.policy.world import Blackboard, PolicyAction, WorldModel
 from curiosity_rosa_demo.domain.text import printable
 
 MAX_TEXT_CHARS = 300  # characters of a model's text that are kept
+MAX_RECENT = 6  # past events in the situation's text, the latest first
 
 Key = tuple[str, str, int, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class PromptSituation:
-    """The input of a model call. ``activity``: the ongoing one, '' for none. ``options``: names
-    of the activities that the model may suggest. ``text``: for the prompt, needed only in a call.
+class PromptSituation(NamedTuple):
+    """The input of a call. ``activity``: the ongoing one, '' for none. ``energy``: a fraction of
+    the full charge. ``options``: names of the activities that the model may suggest.
     """
 
     place: str
     activity: str
-    energy: float  # a fraction of the full charge
+    energy: float
     options: tuple[str, ...]
     text: str
 
-    @cached_property
+    @property
     def key(self) -> Key:
         """The cache key: equal for situations that may share an answer."""
         return self.place, self.activity, int(self.energy * 10), self.options
 
 
-@dataclass(frozen=True)
-class Suggestion:
-    """``answer_text``: the model's text in one line. ``cached``: the answer is from the cache."""
+class Suggestion(NamedTuple):
+    """``action`` None: there is none, and ``reason`` says why. ``answer_text``: the model's text
+    in one line. ``cached``: the answer is from the cache.
+    """
 
-    action: PolicyAction
-    answer_text: str
-    cached: bool
-
-
-@dataclass(frozen=True)
-class NoSuggestion:
-    reason: str
+    action: PolicyAction | None
     answer_text: str = ''
-
-
-@dataclass(frozen=True)
-class PendingSuggestion:
-    """The model has not answered yet."""
+    reason: str = ''
+    cached: bool = False
 
 
 class SuggestionFailed(Exception):
@@ -72,20 +61,12 @@ class SuggestionFailed(Exception):
         self.answer_text = cleaned_text(answer_text)
 
 
+Ask = Callable[[PromptSituation, str], PolicyAction]
+
+
 def cleaned_text(text: str) -> str:
     """A model's text, clipped, as one line of valid Unicode that a console can show."""
     return printable(text[: 4 * MAX_TEXT_CHARS])[:MAX_TEXT_CHARS]
-
-
-def checked_action(action: object) -> PolicyAction:
-    """``action`` with printable texts. Raises SuggestionFailed for anything but a PolicyAction,
-    and for an unprintable name.
-    """
-    if not isinstance(action, PolicyAction):
-        raise SuggestionFailed('The model named no activity.', str(action))
-    if action.type != printable(action.type):
-        raise SuggestionFailed('The model named an activity that nobody can read.', action.type)
-    return action.model_copy(update={'rationale': cleaned_text(action.rationale)})
 
 
 def suggestion_text(action: PolicyAction, why: str) -> str:
@@ -93,31 +74,18 @@ def suggestion_text(action: PolicyAction, why: str) -> str:
     return f'{name}: {why}' if why else name
 
 
-# --- The current situation, as values and as text for the model's prompt -----------------------
-
-
-MAX_RECENT = 6  # past events in the text, the latest first
-
-
-def prompt_situation(
-    world: WorldModel, state: WorldState, at: float, options: tuple[str, ...]
+def situation_of(
+    world: WorldModel, board: Blackboard, options: tuple[str, ...]
 ) -> PromptSituation:
-    """The situation without its text, which costs more and is needed only for a call."""
-    activity = state.activity.activity if state.activity else ''
-    return PromptSituation(
-        place=state.place,
-        activity=activity,
-        energy=energy_now(state, world, at),
-        options=options,
-        text='',
-    )
-
-
-def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
-    """The text of the situation. Times are local."""
+    """Its text is for the model's prompt. Times are local."""
+    at, state, memory = board.at, board.state, board.state.memory
+    local, energy = world.local(at), world.energy(state, at)
+    holiday = ', a holiday' if local.date() in world.view.holidays else ''
     place = state.place or 'an unknown place'
-    energy = energy_now(state, world, at)
-    lines = [f'It is {world.describe(at)}.', f'Place: {place}. Energy: {energy:.0%}.']
+    lines = [
+        f'It is {local:%A, %Y-%m-%d %H:%M}{holiday}.',
+        f'Place: {place}. Energy: {energy:.0%}.',
+    ]
     if state.activity:
         since = _time(world, state.activity.began_at)
         lines.append(f'Goes on: {state.activity.activity}, since {since}.')
@@ -127,18 +95,14 @@ def situation_text(world: WorldModel, state: WorldState, at: float) -> str:
     missing = [name for name, usable in state.devices.items() if not usable]
     if missing:
         lines.append(f'Cannot be used: {", ".join(missing)}.')
-    lines += _recent_lines(world, state)
-    return '\n'.join(lines)
-
-
-def _recent_lines(world: WorldModel, state: WorldState) -> list[str]:
-    memory = state.memory
     events = [(at, f'{name} ended') for name, at in memory.ended.items()]
     events += [(at, f'{name} failed') for name, at in memory.failed.items()]
     events += [(at, f'came to {place}') for place, at in memory.arrived.items()]
     latest = sorted(events, reverse=True)[:MAX_RECENT]
-    return [f'{_time(world, at)}: {event}.' for at, event in latest]
+    lines += [f'{_time(world, at)}: {event}.' for at, event in latest]
+    activity = state.activity.activity if state.activity else ''
+    return PromptSituation(state.place, activity, energy, options, '\n'.join(lines))
 
 
 def _time(world: WorldModel, at: float) -> str:
-    return world.local(at).strftime('%a %H:%M')
+    return f'{world.local(at):%a %H:%M}'

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import threading
 
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession

@@ -237,6 +237,12 @@ def checked_time_zone(value: str) -> str:
     return value
 
 
+def checked_tick(value: float) -> float:
+    if 900.0 % value:
+        raise ValueError('must divide 900 s, such as 60')
+    return value
+
+
 class TopicMessagesConfig(Section):
     """What a message on ``agent.messages`` may do; a message has no sender that could be checked.
     ``per_min``: the most in any 60 s.
@@ -250,7 +256,7 @@ class PolicyConfig(Section):
     world_view: str = Field(pattern=r'^[a-z][a-z0-9_]*$')
     provider: Literal['routine', 'llm']
     timezone: Annotated[str, AfterValidator(checked_time_zone)]
-    tick_s: float = Field(ge=1.0, le=3600.0)
+    tick_s: Annotated[float, Field(ge=1.0, le=900.0), AfterValidator(checked_tick)]
     window_s: float = Field(gt=0.0, le=86400.0)
     timeout_s: Seconds
     cache_s: float = Field(ge=0.0, le=86400.0)

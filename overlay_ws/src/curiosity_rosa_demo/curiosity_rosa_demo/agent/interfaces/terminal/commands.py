@@ -64,7 +64,7 @@ COMMANDS = {
         CommandSpec('mode', '', 'show what the rules allow now, and why'),
         CommandSpec('auto', '[on|off]', 'let the rover act on its own, or not; alone: show'),
         CommandSpec('why', '[n]', 'explain its last n decisions on its own'),
-        CommandSpec('tree', '[FILE]', 'show its behaviour tree, or write it to a file'),
+        CommandSpec('tree', '[FILE]', 'show its behaviour tree, or draw it in an SVG file'),
         CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
         CommandSpec('device', 'NAME on|off', 'let the rover use a device, or not'),
         CommandSpec('triggers', '[on|off] [NAME]', 'show the triggers, or switch NAME or all'),

@@ -21,8 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
 )
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
-from curiosity_rosa_demo.agent.policy.autonomy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import write_tree
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
 from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -87,8 +86,7 @@ def _autonomy_outcome(command: Command, autonomy: Autonomy) -> Outcome:
     if name == 'device':
         return autonomy.set_device(text, bool(command.number))
     if name == 'tree':
-        tree = autonomy.tree_dot() if text else autonomy.tree_text()
-        return write_tree(tree.answer, text) if text and tree.ok else tree
+        return autonomy.write_tree(text) if text else autonomy.tree_text()
     if text == 'on':
         return autonomy.switch_on()
     return autonomy.switch_off('by the operator') if text == 'off' else autonomy.status()

@@ -15,14 +15,13 @@ subscriptions and clients are destroyed in the spin thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 import importlib
 import math
 import re
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from curiosity_rosa_demo.agent.topics.graph.message_text import message_lines
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -81,8 +80,7 @@ class GraphPort(Protocol):
 # those requested; the offered deadline and lease must be at most those requested. Pure.
 
 
-@dataclass(frozen=True)
-class Mismatch:
+class Mismatch(NamedTuple):
     topic: str
     publisher: str
     subscriber: str
@@ -117,14 +115,6 @@ def _slower(offered_s: float | None, requested_s: float | None) -> tuple[bool, s
     return offered > requested, f'{offered:g} s', f'{requested:g} s'
 
 
-def mismatches_of(topic: TopicInfo) -> Iterator[Mismatch]:
-    for publisher in topic.publishers:
-        for subscriber in topic.subscriptions:
-            reasons = _reasons(publisher, subscriber)
-            if reasons:
-                yield Mismatch(topic.name, publisher.node, subscriber.node, reasons)
-
-
 def _reasons(publisher: Endpoint, subscriber: Endpoint) -> tuple[str, ...]:
     qos = incompatibilities(publisher.qos, subscriber.qos)
     if publisher.type != subscriber.type:
@@ -136,20 +126,14 @@ def mismatched(snapshot: GraphSnapshot) -> list[Mismatch]:
     """Pairs of one topic that exchange no message. A pair is not mismatched if another publisher
     of the same node matches: subscribers of an unknown QoS subscribe several times.
     """
-    found = []
-    for topic in snapshot.topics:
-        matched = {
-            (publisher.node, subscriber.node)
-            for publisher in topic.publishers
-            for subscriber in topic.subscriptions
-            if not _reasons(publisher, subscriber)
-        }
-        found += [
-            each
-            for each in mismatches_of(topic)
-            if (each.publisher, each.subscriber) not in matched
-        ]
-    return list(dict.fromkeys(found))
+    pairs = [
+        Mismatch(topic.name, publisher.node, subscriber.node, _reasons(publisher, subscriber))
+        for topic in snapshot.topics
+        for publisher in topic.publishers
+        for subscriber in topic.subscriptions
+    ]
+    matched = {each[:3] for each in pairs if not each.reasons}
+    return [each for each in dict.fromkeys(pairs) if each.reasons and each[:3] not in matched]
 
 
 MAX_NODES = 200

@@ -10,33 +10,28 @@
 
 Off until an operator switches it on. Every stop switches it off; a pause holds it until a resume.
 Each decision is saved before it is executed.
-
-Over 300 lines in one file: the public methods and the worker thread share one switch and state.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import partial
 import logging
 from pathlib import Path
+import threading
 
-from curiosity_rosa_demo.agent.kernel.kernel_route import INTERRUPT_REASONS
-from curiosity_rosa_demo.agent.policy.autonomy.activity_tasks import WakeReasons
-from curiosity_rosa_demo.agent.policy.autonomy.persistent_policy import PersistentPolicy
-from curiosity_rosa_demo.agent.policy.autonomy.runtime_port import RuntimePort, task_ids_of
-from curiosity_rosa_demo.agent.policy.autonomy.suggestion_model import (
+from curiosity_rosa_demo.agent.kernel.kernel_route import INTERRUPT_REASONS, wants_to_run
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock, TickScheduler
+from curiosity_rosa_demo.agent.policy.decisions import decision_log, state_text
+from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
+from curiosity_rosa_demo.agent.policy.port import RuntimePort
+from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    LLMPolicyProvider,
     missing_model_note,
-    ProviderFactory,
-    RosPolicyClock,
 )
-from curiosity_rosa_demo.agent.policy.decision_record import decision_log
-from curiosity_rosa_demo.agent.policy.policy import PolicyTick
-from curiosity_rosa_demo.agent.policy.policy_store import PolicyStoreError
-from curiosity_rosa_demo.agent.policy.tick_scheduler import TickScheduler
-from curiosity_rosa_demo.agent.policy.tree_text import state_text
-from curiosity_rosa_demo.agent.policy.world_state import ActionStarted
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.policy.world import EventName, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
@@ -50,15 +45,74 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster
 MAX_DECISIONS_READ = 5000  # decisions read for the log: a night has hundreds of uneventful ones
+MAX_MESSAGES = 20  # in the queue for the next tick
+MAX_MESSAGE_CHARS = 1000  # characters of one
 HOW_TO_SWITCH_ON = ':auto on switches it on'
 OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
 
 _log = logging.getLogger('curiosity_rosa.autonomy')
 
 
+class WakeReasons:
+    """Reasons for an early tick, and its queue of messages. Thread-safe. ``wake`` is called for
+    each reason. ``paused``: an operator's pause is in effect.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        self._wake = wake
+        self._lock = threading.Lock()
+        self._reasons: list[str] = []
+        self._messages: dict[bool, list[str]] = {True: [], False: []}  # whether they interrupt
+        self._last_seen: object = None
+        self.paused = False
+
+    def add(self, why: str) -> None:
+        with self._lock:
+            if why not in self._reasons:
+                self._reasons.append(why)
+        self._wake()
+
+    def add_message(self, text: str, *, interrupts: bool = True) -> str:
+        """Queue a message for the next tick. Returns why it was rejected; '' when it was not.
+        ``interrupts`` false: a notice, which takes no room from the messages.
+        """
+        text = text[:MAX_MESSAGE_CHARS].strip()
+        if not text:
+            return 'it is empty'
+        with self._lock:
+            if len(self._messages[interrupts]) >= MAX_MESSAGES:
+                return f'{MAX_MESSAGES} others wait already'
+            self._messages[interrupts].append(text)
+        self.add('a message')
+        return ''
+
+    def take_all(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """Return and clear the reasons, as text, the messages and the notices."""
+        with self._lock:
+            why, self._reasons = ', '.join(self._reasons), []
+            messages, self._messages = self._messages, {True: [], False: []}
+        return why, tuple(messages[True]), tuple(messages[False])
+
+    def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:
+        """Call after each kernel tick, from one thread. ``ours``: IDs of the policy's tasks. A
+        resume without a task ID applies to all tasks.
+        """
+        interrupt, tasks = state.hci.user_interrupt, state.tasks
+        resumed = state.hci.interrupt_payload.get('task_id')
+        if interrupt is UserInterruptType.PAUSE:
+            self.paused = True
+        elif interrupt is UserInterruptType.RESUME:
+            self.paused = self.paused and isinstance(resumed, str) and resumed not in ours
+        queue = sorted((task.task_id, wants_to_run(task)) for task in tasks.queue)
+        seen = (tasks.mode, tasks.mode_reason, self.paused, queue)
+        if seen != self._last_seen:
+            self._last_seen = seen
+            self.add('the tasks or the mode')
+
+
 class Autonomy:
-    """``file``: the policy's state. ``provider`` makes the LLMPolicyProvider, or None. ``speak``
-    says a text aloud; it is called in the worker's thread.
+    """``file``: the policy's state. ``provider`` makes the LLMPolicyProvider, or None, of a
+    function to call after each answer. ``speak`` says a text aloud, in the worker's thread.
     """
 
     def __init__(
@@ -68,25 +122,24 @@ class Autonomy:
         *,
         trace: TraceFunction,
         file: Path,
-        clock: RosPolicyClock,
-        provider: ProviderFactory,
+        clock: PolicyClock,
+        provider: Callable[[Callable[[], None]], LLMPolicyProvider | None],
         speak: Callable[[str], None],
     ) -> None:
-        self._speak = speak
         self._runtime, self._config, self._trace, self._clock = runtime, config, trace, clock
+        self._file, self._speak = file, speak
         self._settings = config.agent.policy
-        self._zone = time_zone(self._settings.timezone)
-        self._world = WorldModel(config.world, self._zone)
+        self._world = WorldModel(config.world, time_zone(self._settings.timezone))
         self._runtime_port = RuntimePort(runtime, self._world)
         self._wake_reasons = WakeReasons(lambda: self._worker.wake())
-        model = provider(partial(self._wake_reasons.add, 'the model answered'))
-        self._decider_text = 'the rules' if model is None else 'the model, within the rules'
+        self._provider = provider(partial(self._wake_reasons.add, 'the model answered'))
         self._on = self._on_requested = self._tasks_may_run = False
         # Below: written by the worker's thread only.
-        self._policy = PersistentPolicy(config, self._world, file, model)
-        self._state_loaded = False  # whether the state of an earlier run was taken over
+        self._store: PolicyStore | None = None
+        self._policy: Policy | None = None
+        self._decided_at = 0.0  # time of the last decision
         self._devices: dict[str, bool] = {}  # switched by an operator since the start
-        self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
+        self._scheduler = TickScheduler(self._settings.tick_s)
         self._own_task_ids: set[str] = set()  # tasks that may be active
         self._is_live = False  # switched on, and not yet off in the worker's thread
         # At switch-on: after a later stop the runtime takes none of the policy's tasks.
@@ -120,11 +173,9 @@ class Autonomy:
         """Queue a message that the policy may react to. A message is never a command.
         ``interrupts`` false: it is said aloud and starts no activity.
         """
-        problem = (
-            self._wake_reasons.add_message(text, interrupts=interrupts)
-            if self._on
-            else f'auto is off; {HOW_TO_SWITCH_ON}'
-        )
+        problem = OFF_TEXT
+        if self._on:
+            problem = self._wake_reasons.add_message(text, interrupts=interrupts)
         if problem:
             _log.info('event=message_ignored why=%r', problem)
             return Outcome(False, f'The message was ignored: {problem}')
@@ -141,7 +192,7 @@ class Autonomy:
             return Outcome(False, f'{file} says that {name} is not available; change it there')
 
         def switch() -> Outcome:
-            self._devices = {**self._devices, name: usable}
+            self._devices[name] = usable
             self._wake_reasons.add('a device')
             return Outcome(True, f'{name} is {"usable" if usable else "not usable"}')
 
@@ -151,7 +202,7 @@ class Autonomy:
         """The last ``count`` entries of the decision log."""
 
         def read() -> Outcome:
-            decisions = self._policy.recent_decisions(max(MAX_DECISIONS_READ, count))
+            decisions = self.store.recent_decisions(max(MAX_DECISIONS_READ, count))
             text = decision_log(decisions, self._world, count)
             return Outcome(True, text or 'it has decided nothing yet')
 
@@ -172,17 +223,28 @@ class Autonomy:
 
     def tree_text(self) -> Outcome:
         """The tree with the outcomes of the last tick."""
-        return self._call_worker(lambda: Outcome(True, self._policy.policy.ascii()))
+        return self._call_worker(lambda: Outcome(True, self.policy.tree.text()))
 
-    def tree_dot(self) -> Outcome:
-        """The same as a DOT graph."""
-        return self._call_worker(lambda: Outcome(True, self._policy.policy.dot()))
+    def write_tree(self, name: str) -> Outcome:
+        """Draw the same in the SVG file ``name``."""
+        if not name.lower().endswith('.svg'):
+            return Outcome(False, f'{name}: must end in .svg')
+        drawn = self._call_worker(lambda: Outcome(True, self.policy.tree.svg()))
+        if not drawn.ok:
+            return drawn
+        try:
+            Path(name).expanduser().write_text(drawn.answer, encoding='utf-8')
+        except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: no such home
+            why = getattr(error, 'strerror', None) or error
+            return Outcome(False, f'{name}: cannot be written: {why}; name another file')
+        return Outcome(True, f'wrote {name}')
 
     def close(self) -> None:
         """Stop the worker. The ongoing activity stays in the file for the next run."""
         self._on = self._on_requested = False
         self._worker.close()
-        self._policy.close()
+        if self._store is not None:
+            self._store.close()
 
     def _call_worker(self, work: Callable[[], Outcome]) -> Outcome:
         try:
@@ -210,19 +272,60 @@ class Autonomy:
             self._on = self._on_requested = False
             self._worker.post(lambda: self._switch_off(f'stopped by {by}'))
 
+    # --- in the worker's thread: the file and its policy ------------------------------------
+
+    @property
+    def store(self) -> PolicyStore:
+        """Opened at the first use. Raises PolicyStoreError."""
+        return self._store or self._load()[0]
+
+    @property
+    def policy(self) -> Policy:
+        """Of the state in the file. Raises PolicyStoreError."""
+        return self._policy or self._load()[1]
+
+    def _load(self) -> tuple[PolicyStore, Policy]:
+        """Take over the state of an earlier run."""
+        store = PolicyStore(self._file, self._settings.decisions_kept, self._config.world)
+        state = store.state or WorldState.first(self._config.world)
+        number = max((each.number for each in store.recent_decisions(1)), default=0)
+        policy = self._new_policy(state, number)
+        self._store, self._policy, self._decided_at = store, policy, state.ticked_at
+        self._own_task_ids.update(state.task_ids)
+        self._runtime.resume_by_name_only(state.task_ids)
+        self._clock.resume(state.ticked_at)
+        for note in store.notes:
+            self._trace_error(note)
+        return store, policy
+
+    def _new_policy(self, state: WorldState, number: int) -> Policy:
+        return Policy(
+            self._world, self._settings, state=state, provider=self._provider, number=number
+        )
+
+    def _save(self, tick: PolicyTick, *, auto: bool) -> None:
+        ids = tick.state.task_ids
+        self._own_task_ids.update(ids)
+        self.store.save(tick.state, tick.decision, auto)
+        self._decided_at = tick.decision.at
+        self._runtime.resume_by_name_only(ids)
+        for event in tick.events:
+            begins = event.name is EventName.ACTION_STARTED
+            kind = TraceKind.DECIDE if begins else TraceKind.OBSERVE
+            self._trace(kind, f'{event.name.value}: {event.text}')
+
     # --- in the worker's thread: on and off -------------------------------------------------
 
     def _enable(self, go_on: bool) -> None:
         self._tasks_may_run = True
         try:
-            self._load_state()
-            auto = self._policy.was_on
+            auto = self.store.was_on
         except PolicyStoreError as error:
             self._trace_error(f'auto cannot be switched on: {error}')
             return
         if auto and not (go_on or self._on_requested):
-            self._policy.save_was_on(False)
-            last = self._policy.policy.state.activity
+            self.store.save_was_on(False)
+            last = self.policy.state.activity
             during = f' during {last.activity}' if last else ''
             self._trace_notice(f'auto was on when the agent ended{during}; :auto on resumes it')
         elif auto or self._on_requested:
@@ -239,37 +342,39 @@ class Autonomy:
         if not self._tasks_may_run:
             self._on_requested, self._stop_count = True, stops
             return Outcome(True, 'auto goes on as soon as the other nodes are up')
-        self._load_state()
-        self._policy.rebuild()
-        self._scheduler = TickScheduler(self._settings.tick_s, self._zone)
-        if slept and self._policy.decided_at:
-            self._scheduler.resume(self._policy.decided_at)
-        self._wake_reasons.clear()
-        self._on_requested = False
+        self._policy = self._new_policy(self.policy.state, self.policy.number)
+        self._scheduler = TickScheduler(self._settings.tick_s)
+        if slept and self._decided_at:
+            self._scheduler.resume(self._decided_at)
+        self._wake_reasons.take_all()
+        self._wake_reasons.paused = self._on_requested = False
         self._stop_count = stops
         self._last_text = ''
         self._on = self._is_live = True
         if stops != self._runtime.stop_count:  # _on_stop ignores a stop while off
             self._on = self._is_live = False
-            self._policy.save_was_on(False)
+            self.store.save_was_on(False)
             return Outcome(False, 'auto stays off: a stop was asked for')
         self._wake_reasons.add('it was switched on')
-        text = f'auto is on: {self._decider_text} of {self._settings.world_view}.yaml decide'
+        decider = 'the model, within the rules' if self._provider else 'the rules'
+        text = f'auto is on: {decider} of {self._settings.world_view}.yaml decide'
         return Outcome(True, ' '.join(filter(None, (text, missing_model_note(self._config)))))
 
     def _switch_off(self, why: str) -> Outcome:
-        policy = self._policy.policy
-        if self._is_live or task_ids_of(policy.state):
-            self._own_task_ids.update(task_ids_of(policy.state))
-            tick = policy.switch_off(why, self._now())
-            self._store_tick(tick, auto=False)
+        ids = self.policy.state.task_ids
+        if self._is_live or ids:
+            self._own_task_ids.update(ids)
+            tick = self.policy.switch_off(why, self._clock.now())
+            self._save(tick, auto=False)
             self._runtime_port.execute(tick.commands, self._stop_count)
             self._is_live = False
             self._trace_notice(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
         return Outcome(True, 'auto is off')
 
     def _on_worker_error(self, error: Exception) -> None:
-        """Switch off, cancel the policy's tasks and discard its state in memory."""
+        """Switch off, cancel the policy's tasks and discard its state in memory, which may be
+        wrong. The next use reads the file.
+        """
         was_on, self._is_live = self._is_live, False
         self._on = self._on_requested = False
         known = isinstance(error, (TaskError, PolicyStoreError))
@@ -278,8 +383,11 @@ class Autonomy:
             self._runtime_port.cancel_tasks(sorted(self._own_task_ids), f'auto: {why}')
         except Exception:
             self._runtime.stop(f'auto, which has lost its tasks: {why}')
-        self._policy.discard()
-        self._state_loaded = False
+        store, self._store, self._policy = self._store, None, None
+        if store is not None:
+            with suppress(PolicyStoreError):
+                store.save_was_on(False)
+            store.close()
         if was_on:
             self._trace_error(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
 
@@ -289,19 +397,18 @@ class Autonomy:
         """Tick the policy when a tick is due or there is a wake reason."""
         if not self._on:
             return
-        due = self._scheduler.take_due(self._clock.now())
+        now = self._clock.now()
+        due = self._scheduler.take_due(now)
         paused = self._wake_reasons.paused
-        cause, messages = self._wake_reasons.take_all()
-        notices = self._wake_reasons.take_notices()
+        cause, messages, notices = self._wake_reasons.take_all()
         if due is None and not cause:
             return
-        policy = self._policy.policy
-        self._own_task_ids = set(task_ids_of(policy.state))
+        self._own_task_ids = set(self.policy.state.task_ids)
         held = INTERRUPT_REASONS[UserInterruptType.PAUSE] if paused else ''
         view = self._runtime_port.observe(self._own_task_ids, held, self._devices)
         self._hold_reason = view.senses.hold_reason
-        tick = policy.tick(
-            self._now() if due is None else max(self._policy.decided_at, due.at),
+        tick = self.policy.tick(
+            now if due is None else max(self._decided_at, due.at),
             cause or 'the clock',
             view.senses,
             messages,
@@ -309,7 +416,7 @@ class Autonomy:
             notices,
         )
         # After a crash autonomy resumes, unless an operator had paused it.
-        self._store_tick(tick, auto=not paused)
+        self._save(tick, auto=not paused)
         if self._on:
             self._runtime_port.execute(tick.commands, self._stop_count)
             self._runtime_port.resume_stuck_tasks(tick.state, view, self._stop_count)
@@ -317,35 +424,10 @@ class Autonomy:
                 self._speak(text)
         self._last_text = self._describe_state()
 
-    def _store_tick(self, tick: PolicyTick, *, auto: bool) -> None:
-        ids = task_ids_of(tick.state)
-        self._own_task_ids.update(ids)
-        events = self._policy.store_tick(tick, auto=auto)
-        self._runtime.resume_by_name_only(ids)
-        for event in events:
-            kind = TraceKind.DECIDE if isinstance(event, ActionStarted) else TraceKind.OBSERVE
-            self._trace(kind, f'{event.name}: {event}')
-
-    def _load_state(self) -> None:
-        """Take over the state of an earlier run. Raises PolicyStoreError."""
-        if self._state_loaded:
-            return
-        ids = task_ids_of(self._policy.policy.state)
-        self._state_loaded = True
-        self._own_task_ids.update(ids)
-        self._runtime.resume_by_name_only(ids)
-        self._clock.resume(self._policy.decided_at)
-        for note in self._policy.notes:
-            self._trace_error(note)
-        self._policy.notes.clear()
-
     def _describe_state(self) -> str:
-        state = self._policy.policy.state
+        state = self.policy.state
         text = state_text(state, self._world, self._clock.now(), self._hold_reason)
         return f'auto is on; {text}'
-
-    def _now(self) -> float:
-        return max(self._policy.decided_at, self._clock.now())
 
     def _trace_notice(self, text: str) -> None:
         self._trace(TraceKind.OBSERVE, text)

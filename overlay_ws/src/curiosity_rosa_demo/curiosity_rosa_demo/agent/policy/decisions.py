@@ -6,30 +6,21 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The stored record of each tick's decision, and the decision log as text."""
+"""The stored record of each tick's decision; the decision log and the state as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from curiosity_rosa_demo.agent.policy.tree_text import FAILURE_SUFFIX, SUCCESS_SUFFIX
-from curiosity_rosa_demo.agent.policy.world_state import Source
-from curiosity_rosa_demo.agent.policy.world_view import WorldModel
+from curiosity_rosa_demo.agent.policy.tree import FAILURE_SUFFIX, SUCCESS_SUFFIX
+from curiosity_rosa_demo.agent.policy.world import Rejection, Source, WorldModel, WorldState
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from pydantic import Field
 
 MAX_TEXT_COLUMNS = 300  # columns of each text in the log; the rest is clipped
-
-
-class Rejection(Model):
-    """A refused proposal: the activity, its source and the reason."""
-
-    type: str
-    by: Source
-    reason: str
 
 
 class Decision(Model):
@@ -81,7 +72,7 @@ def _group_entry(run: list[Decision], world: WorldModel) -> str:
 def _entry(decision: Decision, world: WorldModel) -> str:
     where = f'at {decision.place}' if decision.place else 'at an unknown place'
     effect = printable(decision.done) or _continues_text(decision)
-    details = [*_model_lines(decision), *_rejection_lines(decision)]
+    details = list(_refusal_lines(decision))
     if decision.missed:
         ticks = '1 tick was' if decision.missed == 1 else f'{decision.missed} ticks were'
         details.append(f'{ticks} slept through before')
@@ -101,22 +92,18 @@ def _continues_text(decision: Decision) -> str:
     return f'{decision.activity} goes on' if decision.activity else 'nothing to do'
 
 
-def _model_lines(decision: Decision) -> Iterator[str]:
-    words = clip_columns(printable(decision.answer_text), MAX_TEXT_COLUMNS)
-    for each in decision.rejected:
-        if each.by is Source.MODEL:
-            quote = f'"{_clipped(each.type)}" ({words})' if words else f'"{_clipped(each.type)}"'
-            yield f'the model said {quote}: refused, {_clipped(each.reason)}'
-            words = ''
-    if words:
+def _refusal_lines(decision: Decision) -> Iterator[str]:
+    words = _clipped(decision.answer_text)
+    ideas = [each for each in decision.rejected if each.by is Source.MODEL]
+    if words and not ideas:
         yield f'the model said: {words}'
-
-
-def _rejection_lines(decision: Decision) -> Iterator[str]:
+    for each in ideas:
+        said = f' ({words})' if words and each is ideas[0] else ''
+        yield f'the model said "{_clipped(each.type)}"{said}: refused, {_clipped(each.reason)}'
     for each in decision.rejected:
         if each.by is not Source.MODEL:
-            why = _clipped(each.reason)
-            yield f'the {each.by.value} wanted {_clipped(each.type)}: refused, {why}'
+            name, why = _clipped(each.type), _clipped(each.reason)
+            yield f'the {each.by.value} wanted {name}: refused, {why}'
 
 
 def _path_text(decision: Decision) -> str:
@@ -130,4 +117,24 @@ def _path_text(decision: Decision) -> str:
 
 
 def _clipped(text: str) -> str:
-    return clip_columns(printable(text), MAX_TEXT_COLUMNS)
+    return clip_columns(text, MAX_TEXT_COLUMNS)
+
+
+def state_text(state: WorldState, world: WorldModel, at: float, holding: str) -> str:
+    """Place, energy, ongoing and suspended activities, hold reason, in one line. Times are
+    local.
+    """
+    where = f'at {state.place}' if state.place else 'at an unknown place'
+    parts = [f'{where}, energy {world.energy(state, at):.0%}']
+    if (ongoing := state.activity) is None:
+        parts.append('nothing goes on')
+    else:
+        since = f'{world.local(ongoing.began_at):%H:%M}'
+        until = '' if ongoing.until is None else f' until {world.local(ongoing.until):%H:%M}'
+        parts.append(f'{ongoing.activity} since {since}{until}, by the {ongoing.by.value}')
+    if state.suspended:
+        names = ', '.join(each.activity for each in reversed(state.suspended))
+        parts.append(f'goes on afterwards: {names}')
+    if holding:
+        parts.append(f'held: {holding}')
+    return printable('; '.join(parts))
