@@ -213,7 +213,7 @@ class Replay:
 
     def _create_publishers(self) -> None:
         """Create the publishers before the first message, so that RViz discovers them in time."""
-        self._status = GuardedPublisher.create(
+        self._status = GuardedPublisher(
             self.node, String, self._topics.status.replay, history_qos(1), self.losses
         )
         for role, channel in self._channels.items():
@@ -223,7 +223,7 @@ class Replay:
                 )
                 continue
             qos = history_qos(100) if channel.latched else 10
-            self._publishers[role] = GuardedPublisher.create(
+            self._publishers[role] = GuardedPublisher(
                 self.node, message_class(channel.type), channel.topic, qos, self.losses
             )
 

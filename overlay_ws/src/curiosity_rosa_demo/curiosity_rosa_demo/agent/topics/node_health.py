@@ -55,7 +55,7 @@ class NodeEvents:
         node: Node,
         config: Config,
         say: Callable[[str], None],
-        on_trace_event: Callable[[TraceEvent], None] = lambda event: None,
+        on_trace_event: Callable[[TraceEvent], object] = lambda event: None,
     ) -> None:
         self._say, self._on_trace_event = say, on_trace_event
         self._starts: dict[str, str] = {}  # node name -> id of its start event
