@@ -119,7 +119,9 @@ def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
     """The entries in file order. Raises RequirementsError."""
     try:
         found = TABLE.validate_python(read_yaml(path))
-    except (ConfigError, ValidationError) as error:
+    except ConfigError as error:
+        raise RequirementsError(str(error)) from error
+    except ValidationError as error:
         raise RequirementsError(f'{path}: {error}') from error
     for name, count in Counter(each.id for each in found).items():
         if count > 1:

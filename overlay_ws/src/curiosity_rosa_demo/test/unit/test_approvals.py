@@ -372,7 +372,7 @@ def test_a_task_that_needs_approval_is_a_question_and_held_after_a_restart(tmp_p
 PLAN = """Here is my plan:
 ```json
 {"goal": "看一看 the rock", "steps": [
-  {"step_id": 1, "action": "capture_and_score", "parameters": {}},  // first
+  {"step_id": 1, "action": "capture_and_score", "parameters": {}},  # first
 ]}
 ```"""
 

@@ -221,7 +221,7 @@ def test_a_gap_is_an_error_that_names_file_entry_and_rule(tmp_path: Path) -> Non
     first, second = (each.model_dump() for each in TABLE[:2])
     texts = [(f'- {second!r}\n- { ({**first, **gap})!r}\n', message) for gap, message in GAPS]
     twice = '- id: S1\n  severity: caution\n  id: S2\n'
-    for text, message in (*texts, (twice, '0.id: this key stands twice, in lines 1 and 3')):
+    for text, message in (*texts, (twice, 'id: this key stands twice, in lines 1 and 3')):
         file.write_text(text, encoding='utf-8')
         with pytest.raises(RequirementsError) as error:
             load_requirements(file)

@@ -415,7 +415,7 @@ def test_the_model_is_offered_our_tools_with_their_costs_and_the_settings_of_age
     assert request.tools[:9] == NINE
     functions = [each['function'] for each in request.body['tools']]
     described = {each['name']: each['description'] for each in functions}
-    costs = world.config.tool_costs.tools
+    costs = dict(world.config.tool_costs.tools)
     assert costs.pop('look')  # for a model that can see
     assert all(f'Cost: {cost:g}.' in described[name] for name, cost in costs.items())
     set_, shipped = bodies
