@@ -134,6 +134,7 @@ def test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves(sandbox
     reason = f'{OTHER_ADAPTER}: /r2/adapter'
     assert world.refuses('move_forward') == world.refuses('mast_open') == reason
     world.namespace = 'r2'
+    world.wait_for_status(other_adapters=['/adapter'])
     assert world.refuses('move_forward') == f'{OTHER_ADAPTER}: /adapter'
     world.namespace = ''
     second.kill(signal.SIGKILL)
