@@ -124,6 +124,7 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
 def _stems(verb: str, tables: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     """The stems that the endings of the table ``forms`` are put to."""
     stem, last = verb[:-1], verb[-1]
+    orders: tuple[str, ...]
     if verb.endswith('する'):
         stem = verb[:-2]
         negative, joining, te = f'{stem}し', f'{stem}し', f'{stem}して'

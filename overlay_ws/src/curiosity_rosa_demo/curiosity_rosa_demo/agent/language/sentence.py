@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Literal
 
 from curiosity_rosa_demo.agent.language.grammar import (
     clauses,
@@ -54,7 +55,7 @@ class Sentence:
     unknown.
     """
 
-    kind: str
+    kind: Literal['order', 'negated', 'unclear', 'unknown']
     steps: tuple[Step, ...] = ()
     understood: tuple[Step, ...] = ()
     missing: str = ''

@@ -82,7 +82,8 @@ class Utterance:
 @lru_cache(maxsize=256)
 def understand(text: str, skill_words: SkillWords = ()) -> Utterance:
     """The meaning of any ``text``; NONE for an empty one. Linear in its length."""
-    act, answer, topics, urgent = UserInterruptType.NEW_GOAL, None, (), False
+    act, answer, urgent = UserInterruptType.NEW_GOAL, None, False
+    topics: tuple[Topic, ...] = ()
     folded = heard(text)
     if not folded:
         act = UserInterruptType.NONE
@@ -174,9 +175,7 @@ def _intent_of(said: Utterance) -> Intent:
         return Intent('help')
     if {Topic.STATUS, Topic.POSITION, Topic.MAST} & set(said.topics):
         return Intent('status', 'get_status')
-    kind = sentence.kind
-    assert kind == 'negated' or kind == 'unclear' or kind == 'unknown'
-    return Intent(kind, understood=sentence.understood, missing=sentence.missing)
+    return Intent(sentence.kind, understood=sentence.understood, missing=sentence.missing)
 
 
 def _ordered(steps: tuple[Step, ...]) -> Intent:

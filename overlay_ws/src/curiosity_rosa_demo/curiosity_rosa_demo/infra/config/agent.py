@@ -321,8 +321,8 @@ class Template(Section):
 
     def text_in(self, language: str) -> str:
         """The text in ``language``; ``text`` if there is no translation."""
-        texts: dict[str, str] = {**self.translations}
-        return texts.get(language, self.text)
+        texts = (text for key, text in self.translations.items() if key == language)
+        return next(texts, self.text)
 
 
 class Prompts(Section):
