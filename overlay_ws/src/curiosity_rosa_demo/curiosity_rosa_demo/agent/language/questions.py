@@ -44,6 +44,7 @@ class Topic(str, Enum):
     PICTURE = 'picture'  # the last picture and its score
     POSITION = 'position'
     STATUS = 'status'
+    DISTANCE = 'distance'  # to the light, and to where the pose was known first
     GRAPH = 'graph'  # the ROS graph; graph_questions.py has its rules
     DOUBT = 'doubt'  # a question or an order? the agent asks back
     DROPPED = 'dropped'  # a no to that question

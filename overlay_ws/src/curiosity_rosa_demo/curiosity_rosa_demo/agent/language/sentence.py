@@ -44,6 +44,11 @@ MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
+# What cannot be done while the mast is so.
+_EXCLUDED = {
+    'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
+    'CLOSE': ('picture', 'around', 'rotate', 'open'),
+}
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
@@ -74,6 +79,7 @@ def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Sentence:
 def _read(words: Words, language: str) -> Sentence:
     tokens = _rewritten(words.tokens)
     unknown = _unknown_words(tokens)
+    tokens, kept = _without_states(tokens)
     if tokens and all(token.can_be('SCRATCH') or is_mark(token) for token in tokens):
         return Sentence('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
@@ -84,6 +90,8 @@ def _read(words: Words, language: str) -> Sentence:
     steps = plan.steps
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
+    if any(step.verb in _EXCLUDED.get(state, ()) for step in steps for state in kept):
+        return Sentence('unclear', understood=tuple(steps), missing='mast')
     if not steps:
         return Sentence('negated' if plan.negated else 'unknown')
     if len(steps) > MAX_STEPS or any(step.is_absurd for step in steps):
@@ -138,6 +146,40 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
         )
         out[last] = replace(out[last], meanings=meanings)
     return out
+
+
+def _without_states(tokens: list[Token]) -> tuple[list[Token], set[str]]:
+    """The tokens without the states of the mast that something is to be done in, and these states,
+    OPEN or CLOSE: "drive with the mast open" orders no mast.
+    """
+    states: set[str] = set()
+    out: list[Token] = []
+    conditional = any(token.can_be('IF', 'UNLESS') for token in tokens)
+    at = 0
+    while at < len(tokens):
+        end = at + 1
+        while end < len(tokens) and tokens[end].can_be('MAST', 'OPEN', 'CLOSE', 'A', 'BE', 'FILLER'):
+            end += 1
+        part = tokens[at:end]
+        state = '' if conditional else _state_of(part)
+        if state:
+            states.add(state)
+            at = end
+        else:
+            out.append(tokens[at])
+            at += 1
+    return out, states
+
+
+def _state_of(tokens: Sequence[Token]) -> str:
+    """OPEN or CLOSE if ``tokens`` say that the mast is so meanwhile, else empty."""
+    meant = [token for token in tokens if not token.can_be('FILLER') or token.can_be('WITH')]
+    while meant and meant[-1].can_be('BE', 'A'):
+        meant.pop()
+    names = any(token.meanings[0] == ('MAST',) for token in meant)
+    kept = tokens[0].can_be('WITH') or any(token.can_be('KEPT') for token in meant)
+    states = [each for each in _EXCLUDED for token in meant if token.can_be(each)]
+    return states[0] if names and kept and len(states) == 1 else ''
 
 
 def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:

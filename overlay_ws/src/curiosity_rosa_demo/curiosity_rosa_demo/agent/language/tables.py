@@ -28,6 +28,10 @@ LANGUAGES = tuple(sorted(each.name for each in _DATA.iterdir() if each.is_dir())
 DEFAULT = 'en'  # of a text that has no mark of another language
 _WHOLE = ('stop_whole', 'clear', 'approve', 'reject', 'resume')
 _AT_WORDS = ('stop', 'stop_mask')  # no match starts inside a Latin word: many times faster
+_OTHER_STOPS = {  # of the words of stops.yaml
+    'stop': r'(?<!\w)(?:{anywhere})(?!\w)|{inside}',
+    'stop_whole': r'(?:(?:{alone})[ ,]*)+',
+}
 _WORD_START = f'(?:(?<![a-z0-9])(?=[a-z0-9])|(?![a-z0-9{CJK}]))'
 
 
@@ -76,9 +80,21 @@ def _with_parts(text: str, parts: dict[str, str]) -> str:
 
 @cache
 def patterns(name: str) -> tuple[re.Pattern[str], ...]:
-    """The pattern ``name`` of each language that has it."""
-    found = (pattern(name, language) for language in LANGUAGES)
+    """The pattern ``name`` of each language that has it; of a stop, of languages without a
+    folder, too.
+    """
+    found = [pattern(name, language) for language in LANGUAGES]
+    if name in _OTHER_STOPS:
+        found.append(re.compile(fold(_OTHER_STOPS[name].format(**_other_stops()))))
     return tuple(each for each in found if each is not None)
+
+
+def _other_stops() -> dict[str, str]:
+    lists = table('', 'stops').items()
+    return {
+        name: '|'.join(each for words in languages.values() for each in words.split(' | '))
+        for name, languages in lists
+    }
 
 
 def finds(name: str, text: str) -> bool:

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-_MISSING = {'number': 'a_number', 'backward': 'no_reverse'}
+_MISSING = {'number': 'a_number', 'backward': 'no_reverse', 'mast': 'mast_excludes'}
 MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 MAX_INTERRUPTIONS = 8  # of a tool since its last success, by the agent's end
 

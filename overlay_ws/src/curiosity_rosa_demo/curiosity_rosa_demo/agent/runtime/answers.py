@@ -69,6 +69,7 @@ class AnswerFacts:
     events: Sequence[TraceEvent]
     questions: Sequence[Question]
     now_s: float
+    home: tuple[float, float] | None = None  # where the pose was known first, in metres
 
 
 def answer_to(answer: Answer, facts: AnswerFacts) -> Outcome:
@@ -114,6 +115,15 @@ def _position(facts: AnswerFacts, language: str, text: str) -> str:
     source, x, y, yaw_rad = place
     line = say('reply.position', language, x=x, y=y, yaw=math.degrees(yaw_rad))
     return _with_age(line, facts, language, source)
+
+
+def _distance(facts: AnswerFacts, language: str, text: str) -> str:
+    lines = [say('reply.distance_to_light', language), _picture(facts, language, text)]
+    place = _place(facts)
+    if place is None or facts.home is None:
+        return '\n'.join([*lines, say('reply.home_unknown', language)])
+    metres = math.dist(place[1:3], facts.home)
+    return '\n'.join([*lines, say('reply.distance_to_home', language, metres=metres)])
 
 
 def _with_age(line: str, facts: AnswerFacts, language: str, source: str) -> str:
@@ -317,6 +327,7 @@ _ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
     Topic.PICTURE: _picture,
     Topic.POSITION: _position,
     Topic.STATUS: _status,
+    Topic.DISTANCE: _distance,
     Topic.DOUBT: _doubt,
     Topic.DROPPED: _dropped,
     Topic.UNCLEAR_YES: _unclear_yes,

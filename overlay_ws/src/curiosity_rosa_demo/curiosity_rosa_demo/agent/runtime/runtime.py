@@ -527,6 +527,8 @@ class Runtime(TaskClient):
 
     def _answer_from_facts(self, answer: Answer) -> Outcome:
         session = self._agent_session
+        known = session.world.facts_of({})
+        x, y = known['home_x'], known['home_y']
         facts = AnswerFacts(
             state=self.state,
             react=session.react_state,
@@ -534,6 +536,7 @@ class Runtime(TaskClient):
             events=session.recent_events(),
             questions=self.shown_questions,
             now_s=time.time(),
+            home=None if x is None or y is None else (x, y),
         )
         return answer_to(answer, facts)
 
