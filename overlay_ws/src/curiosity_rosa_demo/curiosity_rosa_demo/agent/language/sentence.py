@@ -158,7 +158,9 @@ def _without_states(tokens: list[Token]) -> tuple[list[Token], set[str]]:
     at = 0
     while at < len(tokens):
         end = at + 1
-        while end < len(tokens) and tokens[end].can_be('MAST', 'OPEN', 'CLOSE', 'A', 'BE', 'FILLER'):
+        while end < len(tokens) and tokens[end].can_be(
+            'MAST', 'OPEN', 'CLOSE', 'A', 'BE', 'FILLER'
+        ):
             end += 1
         part = tokens[at:end]
         state = '' if conditional else _state_of(part)
