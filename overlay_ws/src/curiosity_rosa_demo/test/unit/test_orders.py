@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 import json
 import math
+import re
 from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
@@ -38,7 +39,7 @@ from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.quantities import UNKNOWN
 from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_text, Topic
-from curiosity_rosa_demo.agent.language.tables import LANGUAGES
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, LANGUAGES, table
 from curiosity_rosa_demo.agent.language.understand import Intent, is_stop, understand
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
@@ -123,8 +124,14 @@ def sayings(what: str, *values: str) -> list[str]:
 # --- the corpora -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize('language', LANGUAGES)
-@pytest.mark.parametrize(('corpus', 'least'), [(DEV, 0.97), (HELD, 0.87)], ids=['dev', 'held'])
+@pytest.mark.parametrize(
+    ('corpus', 'least', 'language'),
+    [
+        pytest.param(corpus, least, language, id=f'{name}-{language}')
+        for name, corpus, least in (('dev', DEV, 0.97), ('held', HELD, 0.87))
+        for language in sorted({row.language for row in corpus})
+    ],
+)
 def test_orders_are_understood_and_no_other_motion_is_read(
     corpus: list[Row], least: float, language: str
 ) -> None:
@@ -164,7 +171,7 @@ LABELLED: list[tuple[str, str, object, Callable[[str], object]]] = [
 ]
 
 
-@pytest.mark.parametrize('language', [*LANGUAGES, 'mixed'])
+@pytest.mark.parametrize('language', sorted({row[0] for row in LABELLED}))
 def test_every_sentence_is_heard_as_it_was_labelled(language: str) -> None:
     chosen = [row for row in LABELLED if row[0] == language]
     assert chosen
@@ -211,6 +218,15 @@ def test_language_doubt_urgency_and_open_questions_are_read() -> None:
     for text in sayings('open'):  # a goal that interrupts nothing
         assert read_text(folded(text)).kind is Kind.OPEN_QUESTION
         assert (understand(text).act, understand(text).urgent) == (NEW_GOAL, False)
+
+
+def test_each_text_names_the_values_of_the_default_language() -> None:
+    """Spoken in another language, a text may leave a value out, but never asks for more."""
+    for language in LANGUAGES:
+        for section, texts in table(language, 'texts').items():
+            for key, text in texts.items():
+                default = table(DEFAULT, 'texts')[section][key]
+                assert set(re.findall(r'\{\w+', text)) <= set(re.findall(r'\{\w+', default)), key
 
 
 def test_no_order_is_a_question_about_the_graph_and_no_doubt_about_clear_a_clear() -> None:

@@ -27,7 +27,7 @@ _LOOKS_LIKE = {
     **dict.fromkeys('‘’ʼ´`＇', "'"),
     '。': '.',
     '、': ',',
-    **dict.fromkeys('ー〜～~', ''),  # vowel lengthening marks
+    **dict.fromkeys('ー〜～~¿¡', ''),  # vowel lengthening marks, and those that open a sentence
 }
 # Traditional Chinese and Japanese forms of the simplified characters in the tables.
 _SIMPLE = dict(

@@ -40,6 +40,9 @@ _CJK_NUMBER = re.compile(
     '(?:[〇零一二两三四五六七八九十百千]+万)?[〇零一二两三四五六七八九十百千]+(?:点[〇零一二三四五六七八九]+)?'
     '|[〇零一二两三四五六七八九十百千]+万'
 )
+_DECIMAL_COMMA = re.compile(  # 1,5 m; (1,5) is a place
+    r'(?<=\d),(?=\d{1,2} ?(?:(?:m|s|km|cm|h)(?![a-z])|deg|min|met|sec|seg|gra|hour|[°º%米秒度分]|めとる|せんち|きろ))'
+)
 _MIXED = re.compile(r'(\d+(?:\.\d+)?)(百万|万|千|百)')
 _FACTORS = {'百万': 1e6, '万': 1e4, '千': 1e3, '百': 1e2}
 _WORD = re.compile(r"[a-z0-9_']+")
@@ -70,11 +73,12 @@ def folded_text(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def lexicon(language: str, extra: SkillWords = ()) -> Lexicon:
-    """The lexicon of ``language``, which knows the words of the default language, too. ``extra``:
-    phrases of skills with the skill's name.
+    """The lexicon of ``language``, which knows the words of the default language, too, unless its
+    table says ``only``. ``extra``: phrases of skills with the skill's name.
     """
     meanings: dict[str, list[Meaning]] = defaultdict(list)
-    pairs = [*dict.fromkeys((*_pairs(language), *_pairs(DEFAULT)))]
+    only = table(language, 'words').get('only', language == DEFAULT)
+    pairs = [*_pairs(language), *(() if only else _pairs(DEFAULT))]
     for phrase, meaning in (*pairs, *((phrase, (f'SKILL {name}',)) for phrase, name in extra)):
         folded = folded_text(phrase).strip()
         if folded and meaning not in meanings[folded]:
@@ -167,6 +171,7 @@ def split_words(text: str, words: Lexicon) -> Words:
     for each in _sayings():
         text = _without_sayings(each, text, sayings)
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
+    folded = _DECIMAL_COMMA.sub('.', folded)
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
     tokens = with_places(with_quantities(_segment(folded, words)))
     return Words(tuple(tokens), text, tuple(sayings))

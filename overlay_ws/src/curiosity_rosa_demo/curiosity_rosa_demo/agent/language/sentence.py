@@ -260,7 +260,7 @@ def _plan_of(tokens: Sequence[Token], words: Words, language: str) -> _Plan | No
         groups += more
     if any(group.kind == 'part' for group in groups):
         return None
-    plan = _ordered(groups, language)
+    plan = _ordered(groups, before=table(language, 'words').get('joins') == 'before')
     at_once = any(token.can_be('SIMUL') for token in tokens)
     if plan and at_once and sum(step.verb in MOTIONS for step in plan.steps) > 1:
         return None  # two motions at the same time
@@ -383,7 +383,8 @@ def _repeats_all(group: Group) -> bool:
     return drives and any('TIMES' in t.meanings[0] and '繰' in t.text for t in group.tokens)
 
 
-def _ordered(groups: list[Group], language: str) -> _Plan | None:
+def _ordered(groups: list[Group], *, before: bool) -> _Plan | None:
+    """``before``: words that join or deny stand before their clause."""
     if not _denial_is_apart(groups):
         return None
     plan = _Plan()
@@ -396,7 +397,7 @@ def _ordered(groups: list[Group], language: str) -> _Plan | None:
         if group.kind == 'join':
             if group.text in ('THEN', 'BUT'):
                 denied = False
-            elif group.text == 'BEFORE' and language == 'en':
+            elif group.text == 'BEFORE' and before:
                 leads = leads or not steps
             elif group.text == 'BACKBEFORE' and group is last:
                 swap_at = len(steps) - 2 if len(steps) > 1 else None
@@ -407,7 +408,7 @@ def _ordered(groups: list[Group], language: str) -> _Plan | None:
         elif group.kind == 'neg':
             plan.negated = True
             plan.still = plan.still or _forbids_driving(group)
-            denied = language == 'en'
+            denied = before
         elif group.kind == 'cond':
             if plan.condition:
                 return None
@@ -419,7 +420,7 @@ def _ordered(groups: list[Group], language: str) -> _Plan | None:
                 times = group.times
         elif denied and not group.tokens[0].can_be('COMMA'):
             continue  # "do not turn and drive" denies both
-        elif language == 'ja' and steps and _repeats_all(group):
+        elif steps and _repeats_all(group):
             return None  # or only the last step?
         else:
             plan.steps = [*steps, *group.steps]

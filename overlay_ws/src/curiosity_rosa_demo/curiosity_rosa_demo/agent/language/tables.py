@@ -124,10 +124,13 @@ def detect_language(text: str) -> str:
 
 def say(key: str, language: str, **values: Any) -> str:
     """The text ``key``, such as ``reply.mast``, in ``language``. Only the texts of the tables are
-    format strings; text from tools and users is always a value. A count gets its noun.
+    format strings; text from tools and users is always a value. A count gets its noun. What a
+    language has no text for is said in the default one.
     """
-    texts = table(language, 'texts')
     section, _, name = key.partition('.')
+    texts = table(language, 'texts')
+    if name not in texts.get(section, {}):
+        texts = table(DEFAULT, 'texts')
     nouns = texts.get('nouns', {})
     shown = {
         each: count_text(value, nouns[each]) if each in nouns and isinstance(value, int) else value
