@@ -41,7 +41,8 @@ _CJK_NUMBER = re.compile(
     '|[〇零一二两三四五六七八九十百千]+万'
 )
 _DECIMAL_COMMA = re.compile(  # 1,5 m; (1,5) is a place
-    r'(?<=\d),(?=\d{1,2} ?(?:(?:m|s|km|cm|h)(?![a-z])|deg|min|met|sec|seg|gra|hour|[°º%米秒度分]|めとる|せんち|きろ))'
+    r'(?<=\d),(?=\d{1,2} ?(?:(?:m|s|km|cm|h)(?![a-z])|deg|min|met|sec|seg|gra|hour|'
+    r'[°º%米秒度分]|めとる|せんち|きろ))'
 )
 _MIXED = re.compile(r'(\d+(?:\.\d+)?)(百万|万|千|百)')
 _FACTORS = {'百万': 1e6, '万': 1e4, '千': 1e3, '百': 1e2}
