@@ -145,7 +145,7 @@ def _stems(verb: str, tables: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         a, i, e, o, past = tables['rows'][last]
         te = f'{stem}って' if verb in ('行く', 'いく') else stem + past
         negative, joining, orders = stem + a, stem + i, (stem + e, f'{stem}{o}う')
-    stems = {
+    stems: dict[str, tuple[str, ...]] = {
         'verb': (verb,),
         'orders': orders,
         'te': (te,),

@@ -122,7 +122,7 @@ def detect_language(text: str) -> str:
     return next((each for each in others if _marks(each).search(text)), DEFAULT)
 
 
-def say(key: str, language: str, **values: Any) -> str:
+def say(key: str, language: str, /, **values: Any) -> str:
     """The text ``key``, such as ``reply.mast``, in ``language``. Only the texts of the tables are
     format strings; text from tools and users is always a value. A count gets its noun. What a
     language has no text for is said in the default one.
