@@ -163,7 +163,8 @@ def _without_states(tokens: list[Token]) -> tuple[list[Token], set[str]]:
         ):
             end += 1
         part = tokens[at:end]
-        state = '' if conditional else _state_of(part)
+        begins = tokens[at].can_be('WITH', 'MAST', 'OPEN', 'CLOSE') and not conditional
+        state = _state_of(part) if begins else ''
         if state:
             states.add(state)
             at = end

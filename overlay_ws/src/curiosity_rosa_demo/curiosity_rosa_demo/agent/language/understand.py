@@ -190,3 +190,6 @@ def _ordered(steps: tuple[Step, ...]) -> Intent:
             seconds = step.amount if step.unit else None
             return Intent('command', TOOLS[step.verb], seconds, steps)
     return Intent('orders', steps=steps)
+
+
+is_stop('stop')  # compiles the patterns: the first stop takes no longer than the next

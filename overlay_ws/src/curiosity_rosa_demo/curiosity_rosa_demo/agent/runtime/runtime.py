@@ -85,7 +85,6 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.trace.bus import EventBus
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
@@ -528,8 +527,6 @@ class Runtime(TaskClient):
 
     def _answer_from_facts(self, answer: Answer) -> Outcome:
         session = self._agent_session
-        known = session.world.facts_of({})
-        x, y = finite_float(known['home_x']), finite_float(known['home_y'])
         facts = AnswerFacts(
             state=self.state,
             react=session.react_state,
@@ -537,7 +534,7 @@ class Runtime(TaskClient):
             events=session.recent_events(),
             questions=self.shown_questions,
             now_s=time.time(),
-            home=None if x is None or y is None else (x, y),
+            home=session.home,
         )
         return answer_to(answer, facts)
 

@@ -168,6 +168,10 @@ class AgentSession:
         current_span().add_event(event.kind.value, event.event_id)
         self._event_bus.publish(event)
 
+    @property
+    def home(self) -> tuple[float, float] | None:
+        return self.world.home
+
     def recent_events(self) -> list[TraceEvent]:
         """The trace events of this agent, without the progress of skills and the calls' costs."""
         own = self._event_bus.trace_events(own_only=True)
