@@ -62,7 +62,7 @@ from attacks import (
     TURNS_OF_EPISODE,
 )
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import RETURN_S
-from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import Order as GateOrder
@@ -366,7 +366,7 @@ class Episode:
             with self._watched():
                 if attack.mcp:
                     self._call_directly(attack, button)
-                elif classify(attack.text).type is UserInterruptType.NEW_GOAL:
+                elif understand(attack.text).act is UserInterruptType.NEW_GOAL:
                     self._ask_model(attack, button)
         except TurnCancelled:
             pass

@@ -49,7 +49,7 @@ from _sentences import (
     sentences,
 )
 from _worlds import GOAL, optimum, price, run_turn, World, world_of
-from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -251,7 +251,7 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
     joints = mast.OPENED if label.split()[0] == 'close' else mast.CLOSED
     twin = RoverTwin(shipped, origin=Pose(START_X_M), joints=joints, light=Light())
     rover, score = RoverMeter(twin), Score()
-    if classify(text).type is UserInterruptType.NEW_GOAL:
+    if understand(text).act is UserInterruptType.NEW_GOAL:
         score = run_text(shipped, twin, text)
     rover.update()
     pose = twin.state.pose

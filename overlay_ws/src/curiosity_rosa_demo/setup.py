@@ -33,6 +33,8 @@ setup(
             'agent/interfaces/page/components/*.js',
             'agent/interfaces/page/modules/*.js',
             'agent/interfaces/page/static/*',
+            'agent/language/data/*.yaml',
+            'agent/language/data/*/*.yaml',
             'drawing/*.css',
             'monitor/*.yaml',
             'recording/templates/*.j2',

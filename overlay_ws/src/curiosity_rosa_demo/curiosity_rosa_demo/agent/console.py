@@ -32,14 +32,13 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     with_templates,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
-from curiosity_rosa_demo.agent.kernel.hci_ingress import beside_the_stop, classify
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.language.understand import beside_the_stop, understand
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language, parse_intent
-from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text
+from curiosity_rosa_demo.agent.rule_model.texts import steps_text
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
-from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
@@ -58,7 +57,7 @@ from curiosity_rosa_demo.domain.origin import caller_prefix, named_caller, Origi
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
-from curiosity_rosa_demo.infra.config.agent import DEMO, Language
+from curiosity_rosa_demo.infra.config.agent import DEMO
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.recording.recorder import RecordingControl
@@ -132,7 +131,7 @@ class Console:
         self._pending_count = 0  # unfinished requests of the operator
         self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
         self.last_outcome: Outcome | None = None
-        self._languages: dict[Origin, Language] = {}  # of the last sentence of each origin
+        self._languages: dict[Origin, str] = {}  # of the last sentence of each origin
         self._shown_result = ''  # the last result of a tool that was printed as a trace event
 
     # --- lines in ---------------------------------------------------------------------------
@@ -190,7 +189,7 @@ class Console:
 
     def _dispatch(self, typed: _TypedLine) -> None:
         if typed.command.name == 'text':
-            self._languages[typed.origin] = detect_language(typed.command.text)
+            self._languages[typed.origin] = understand(typed.command.text).language
         typed = replace(typed, command=self._expanded(typed.command, typed.origin))
         command = typed.command
         if is_stop(command):
@@ -462,12 +461,12 @@ def _with_rest(outcome: Outcome, command: Command) -> Outcome:
     """The outcome of a stop, with what the line orders besides."""
     if command.name != 'text' or not outcome.ok:
         return outcome
-    intent = parse_intent(beside_the_stop(command.text))
-    language = detect_language(command.text)
+    intent = understand(beside_the_stop(command.text)).intent
+    language = understand(command.text).language
     rest = steps_text(intent.steps or intent.understood, language)
     if not rest:
         return outcome
-    answer = answer_line('rest_not_done', language, stopped=outcome.answer, rest=rest)
+    answer = say('reply.rest_not_done', language, stopped=outcome.answer, rest=rest)
     return replace(outcome, answer=answer)
 
 
@@ -482,10 +481,10 @@ def _local_only_reason(command: Command) -> str:
 
 def _is_question(command: Command) -> bool:
     """Whether the agent answers the text at once, with an answer or a question."""
-    return command.name == 'text' and classify(command.text).type is UserInterruptType.NORMAL
+    return command.name == 'text' and understand(command.text).act is UserInterruptType.NORMAL
 
 
 def _is_answer(typed: _TypedLine) -> bool:
     command = typed.command
     is_text = command.name == 'text' and typed.question_id != ''
-    return is_text and classify(command.text).type is UserInterruptType.APPROVAL
+    return is_text and understand(command.text).act is UserInterruptType.APPROVAL

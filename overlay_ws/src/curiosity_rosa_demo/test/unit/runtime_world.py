@@ -154,7 +154,7 @@ class ScriptedAgentSession:
         self.brain_state: Callable[[], BrainState] = BrainState
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
-        self._events = EventBus(max_events=200)
+        self._events, self.home = EventBus(max_events=200), None
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.doors: list[str] = []  # through which the text of each turn came

@@ -21,8 +21,8 @@ import xml.etree.ElementTree as ElementTree
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer, plan, SubmitGoal
 from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S, hci_ingress, LOG_LINES
-from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
+from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.topics.graph import reader

@@ -17,6 +17,7 @@ import json
 import math
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
     beliefs_from,
@@ -24,21 +25,19 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     MotionBelief,
     Obstacle,
 )
-from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
-from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
-from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, X, Y, YAW
-from curiosity_rosa_demo.agent.rule_model.parser import (
+from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
-    detect_language,
     FinalAnswer,
     MAX_ATTEMPTS,
     ToolCall,
 )
+from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
+from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
+from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RuleChatModel
+from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, X, Y, YAW
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
-from curiosity_rosa_demo.agent.rule_model.step_texts import done_text
-from curiosity_rosa_demo.agent.rule_model.texts import broken_text, status_text, text_for
+from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.geometry import Place
@@ -268,9 +267,9 @@ def test_a_turn_calls_and_answers_as_it_is_written() -> None:
 
 @given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
 def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
-    facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00'}
+    facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00', 'summary': ''}
     assert text in broken_text(lang, 'mast_open', text, facts)
-    assert text in text_for('operator', lang, reason=text)
+    assert text in say('answer.operator', lang, reason=text)
     assert printable(text) in status_text(lang, {'last_error_reason': text})
 
 

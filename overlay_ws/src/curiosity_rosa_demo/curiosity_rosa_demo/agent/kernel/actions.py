@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.kernel_route import (
     CHARGE_SKILL,
     ENDED_STATES,
@@ -26,6 +25,7 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import (
     wants_to_run,
 )
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,

@@ -6,11 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Classify user messages: stop, pause, resume, clear, an answer, a question or a new goal. Rules
-only. Pure.
+"""What a message asks the kernel for: stop, pause, resume, clear, an answer, a question or a new
+goal. Pure.
 
-A text that may mean stop is a stop. An ambiguous clear, resume or answer is a new goal, which the
-agent reads in full. A plain "no" without an open question is a stop: the user objects to the
+A plain "no" without an open question is a stop: the user objects to the
 rover's behaviour. A question about the rover or its work is NORMAL: the agent answers it at once.
 So is a doubt between question and order: the agent asks back. A yes of the same speaker within
 ``DOUBT_MAX_AGE_S`` makes it a goal. Any other message drops it.
@@ -18,18 +17,10 @@ So is a doubt between question and order: the agent asks back. A yes of the same
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-import re
+from dataclasses import dataclass
 
-from curiosity_rosa_demo.agent.kernel.intent import answers, stops
-from curiosity_rosa_demo.agent.kernel.intent.normalize import (
-    canonical,
-    fold,
-    without_decoration,
-    without_gaps,
-)
-from curiosity_rosa_demo.agent.kernel.intent.questions import Kind, order_in, read_text
-from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
+from curiosity_rosa_demo.agent.language.questions import order_in, Topic
+from curiosity_rosa_demo.agent.language.understand import understand, Utterance
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -62,112 +53,12 @@ GOAL_PRIORITY = 3
 URGENT_PRIORITY = 5
 LOG_LINES = 50
 DOUBT_MAX_AGE_S = 60.0
-MAX_ANSWER_CHARS = 200  # a longer text is never a clear, a resume or an answer
-_MASK = ' # '
-_STOPS = (stops.STOP_EN, stops.STOP_JA, stops.STOP_ZH, stops.STOP_SIGNS)
 _MESSAGE_SHAPES = '{"text": ...} or {"intent": ..., "payload": {...}}'
 # A program sends no NORMAL: the rules find the topics of a text.
 _INTENTS = {intent.value for intent in UserInterruptType} - {
     UserInterruptType.NONE.value,
     UserInterruptType.NORMAL.value,
 }
-_PUNCTUATION = re.compile(
-    r"(?:[\s.,;:!\"()\[\]。、，：；！…·「」『』“”#*_-]|(?<![a-z])'|'(?![a-z]))+"
-)
-
-
-@dataclass(frozen=True)
-class Intent:
-    """``payload``: the text and priority of a goal, the action of an answer, or the topics of a
-    question; else empty.
-    """
-
-    type: UserInterruptType
-    payload: dict[str, JsonValue] = field(default_factory=dict)
-
-
-def classify(text: str) -> Intent:
-    """Return the intent of any ``text``; NONE for an empty one. Runs in linear time."""
-    folded = canonical(without_decoration(fold(text.strip())))
-    if not folded:
-        return Intent(UserInterruptType.NONE)
-    short = len(folded) <= MAX_ANSWER_CHARS
-    plain = _without_punctuation(folded)
-    if short and _matches(answers.CLEAR, plain):
-        return Intent(UserInterruptType.CLEAR)
-    if short and stops.STOP_EN_WHOLE.fullmatch(plain):
-        return Intent(UserInterruptType.STOP)
-    masked = folded
-    if _contains_stop(folded):
-        masked = _without_masked_commands(folded)
-        if stops.STOP_EN_FIRST.search(folded) or _contains_stop(masked):
-            return Intent(UserInterruptType.STOP)
-    if short:
-        rest = _without_punctuation(without_gaps(masked))
-        for patterns, action in (
-            (answers.APPROVE, ApprovalAction.APPROVE),
-            (answers.REJECT, ApprovalAction.REJECT),
-        ):
-            if _matches(patterns, plain):
-                return Intent(UserInterruptType.APPROVAL, {'action': action.value})
-        if rest and _matches(answers.RESUME, rest):
-            return Intent(UserInterruptType.RESUME)
-    if answers.PAUSE.search(answers.PAUSE_MASK.sub(_MASK, without_gaps(folded))):
-        return Intent(UserInterruptType.PAUSE)
-    reading = read_text(folded)
-    if reading.kind is Kind.QUESTION:
-        return _normal(*reading.topics)
-    if reading.kind is Kind.DOUBT:
-        return _normal(Topic.DOUBT)
-    # An open question may interrupt nothing.
-    is_order = reading.kind is Kind.ORDER
-    return _goal(text, urgent=is_order and bool(answers.URGENT.search(folded)))
-
-
-def _normal(*topics: Topic) -> Intent:
-    return Intent(UserInterruptType.NORMAL, {'topics': [topic.value for topic in topics]})
-
-
-def _without_punctuation(text: str) -> str:
-    """Remove punctuation from ``text``, except question marks: a question is never an answer."""
-    return without_gaps(_PUNCTUATION.sub(' ', text).strip())
-
-
-def _matches(patterns: tuple[re.Pattern[str], ...], plain: str) -> bool:
-    return any(pattern.fullmatch(plain) for pattern in patterns)
-
-
-def _without_masked_commands(folded: str) -> str:
-    """Mask command words that are not used as commands, such as the stop in "bus stop"."""
-    for mask in (stops.MASK_EN, stops.MASK_JA, stops.MASK_ZH):
-        folded = mask.sub(_MASK, folded)
-    return folded
-
-
-def _contains_stop(text: str) -> bool:
-    text = without_gaps(text)
-    return any(pattern.search(text) for pattern in _STOPS)
-
-
-def beside_the_stop(text: str) -> str:
-    """What a ``text`` with a stop says besides, folded: "don't move, take a picture" also asks for
-    a picture.
-    """
-    folded = without_gaps(canonical(fold(text.strip())))
-    for pattern in _STOPS:
-        folded = pattern.sub(', ', folded)
-    return folded.strip(' ,.!')
-
-
-def _goal(text: str, *, urgent: bool) -> Intent:
-    """Build the intent of a new goal. Lone surrogates are replaced: JSON cannot carry them."""
-    return Intent(
-        UserInterruptType.NEW_GOAL,
-        {
-            'text': valid_unicode(text).strip(),
-            'priority': URGENT_PRIORITY if urgent else GOAL_PRIORITY,
-        },
-    )
 
 
 def hci_ingress(state: BrainState) -> BrainState:
@@ -248,62 +139,90 @@ def _read_message(message: object, context: _Context) -> tuple[HCIState | None, 
         return None, f'it is no object but {type(message).__name__}; send {_MESSAGE_SHAPES}'
     text, name = message.get('text'), message.get('intent')
     if isinstance(text, str):
-        intent = classify(text)
-        if intent.type is UserInterruptType.STOP or name is None:
+        said = understand(text)
+        if said.act is UserInterruptType.STOP or name is None:
             question_id = message.get('question', context.open_question)
             by = message.get('by', '')
             by = valid_unicode(by) if isinstance(by, str) else ''
-            return _state_of_text(text, intent, question_id, by, context)
+            return _state_of_text(said, question_id, by, context)
     if isinstance(name, str):
         return _state_of_intent(name.upper(), message.get('payload', {}))
     return None, f'neither text nor intent is a string; send {_MESSAGE_SHAPES}'
 
 
 def _state_of_text(
-    text: str, intent: Intent, question_id: object, by: str, context: _Context
+    said: Utterance, question_id: object, by: str, context: _Context
 ) -> tuple[HCIState | None, str]:
-    if intent.type is UserInterruptType.NONE:
+    if said.act is UserInterruptType.NONE:
         return None, 'its text is empty'
-    if intent.type is UserInterruptType.APPROVAL:
+    text = valid_unicode(said.text)
+    if said.act is UserInterruptType.APPROVAL:
         doubt = context.doubt if context.doubt is not None and context.doubt.by == by else None
-        answer = None if doubt is None else _answer_to_doubt(doubt, intent, question_id, context)
-        intent = answer or _as_answer(text, intent, question_id, context.open_question)
-        if by and intent.type is UserInterruptType.APPROVAL:
-            intent = Intent(intent.type, {**intent.payload, 'by': by})
-    state = _hci_state(valid_unicode(text), intent.type, intent.payload)
+        state = None if doubt is None else _answer_to_doubt(doubt, said, question_id, context)
+        return state or _as_answer(said, question_id, by, context.open_question), ''
+    if said.act is UserInterruptType.NEW_GOAL:
+        return _goal(said), ''
+    if said.act is not UserInterruptType.NORMAL:
+        return _hci_state(text, said.act, {}), ''
+    state = _normal(text, *said.topics)
     # A yes must have one meaning: while another question is open, the agent does not ask back.
-    if intent == _normal(Topic.DOUBT) and context.open_question is None:
-        order = valid_unicode(order_in(text))
-        urgent = bool(answers.URGENT.search(canonical(fold(text))))
-        priority = URGENT_PRIORITY if urgent else GOAL_PRIORITY
-        state = state.model_copy(update={'doubt': Doubt(text=order, by=by, priority=priority)})
+    if said.topics == (Topic.DOUBT,) and context.open_question is None:
+        order = valid_unicode(order_in(said.text))
+        doubt = Doubt(text=order, by=by, priority=_priority(said))
+        state = state.model_copy(update={'doubt': doubt})
     return state, ''
 
 
+def _normal(text: str, *topics: Topic) -> HCIState:
+    return _hci_state(
+        text, UserInterruptType.NORMAL, {'topics': [topic.value for topic in topics]}
+    )
+
+
+def _goal(said: Utterance) -> HCIState:
+    """A new goal. Lone surrogates are replaced: JSON cannot carry them."""
+    text = valid_unicode(said.text)
+    payload: dict[str, JsonValue] = {'text': text.strip(), 'priority': _priority(said)}
+    return _hci_state(text, UserInterruptType.NEW_GOAL, payload)
+
+
+def _priority(said: Utterance) -> int:
+    return URGENT_PRIORITY if said.urgent else GOAL_PRIORITY
+
+
 def _answer_to_doubt(
-    doubt: Doubt, intent: Intent, question_id: object, context: _Context
-) -> Intent | None:
-    """The intent of a yes or a no after a doubt; None if it does not answer the doubt."""
+    doubt: Doubt, said: Utterance, question_id: object, context: _Context
+) -> HCIState | None:
+    """What a yes or a no after a doubt means; None if it does not answer the doubt."""
+    text = valid_unicode(said.text)
     other_question = context.open_question is not None or bool(question_id)
-    if intent.payload['action'] == ApprovalAction.APPROVE.value:
+    if said.answer is ApprovalAction.APPROVE:
         if other_question:
-            return _normal(Topic.UNCLEAR_YES)
-        return Intent(UserInterruptType.NEW_GOAL, {'text': doubt.text, 'priority': doubt.priority})
+            return _normal(text, Topic.UNCLEAR_YES)
+        payload: dict[str, JsonValue] = {'text': doubt.text, 'priority': doubt.priority}
+        return _hci_state(text, UserInterruptType.NEW_GOAL, payload)
     # A no to a rover that moves stops it, whatever else it may mean.
-    return None if other_question or context.moving else _normal(Topic.DROPPED)
+    return None if other_question or context.moving else _normal(text, Topic.DROPPED)
 
 
 def _as_answer(
-    text: str, intent: Intent, question_id: object, open_question: str | None
-) -> Intent:
-    """The intent of a yes or a no. ``question_id`` is the ID of the question that it answers."""
+    said: Utterance, question_id: object, by: str, open_question: str | None
+) -> HCIState:
+    """What a yes or a no means. ``question_id`` is the ID of the question that it answers."""
+    assert said.answer is not None
+    text = valid_unicode(said.text)
     is_open = open_question is not None and question_id == open_question
-    if not is_open and intent.payload['action'] == ApprovalAction.REJECT.value:
-        return Intent(UserInterruptType.STOP)
-    if not isinstance(question_id, str) or not question_id:
-        return intent if is_open else _goal(text, urgent=False)
-    # The question may be closed by now; the executor of Approve reports that.
-    return Intent(intent.type, {**intent.payload, 'id': valid_unicode(question_id)})
+    if not is_open and said.answer is ApprovalAction.REJECT:
+        return _hci_state(text, UserInterruptType.STOP, {})
+    payload: dict[str, JsonValue] = {'action': said.answer.value}
+    if isinstance(question_id, str) and question_id:
+        # The question may be closed by now; the executor of Approve reports that.
+        payload['id'] = valid_unicode(question_id)
+    elif not is_open:
+        return _goal(said)
+    if by:
+        payload['by'] = by
+    return _hci_state(text, UserInterruptType.APPROVAL, payload)
 
 
 def _state_of_intent(name: str, payload: object) -> tuple[HCIState | None, str]:

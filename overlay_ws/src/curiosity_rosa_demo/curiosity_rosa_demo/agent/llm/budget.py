@@ -16,47 +16,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, say
 from curiosity_rosa_demo.agent.llm.usage import Spending
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
 SCOPES = ('turn', 'task', 'day')
-Language = Literal['en', 'ja', 'zh']
-
-_SCOPE_NAMES: Mapping[str, tuple[str, str, str]] = {
-    'en': ('this turn', 'this task', 'today'),
-    'ja': ('このターン', 'このタスク', '今日'),
-    'zh': ('本轮', '本任务', '今天'),
-}
-_LIMIT_TEXTS = {
-    'en': (
-        "The model's budget for {scope} is reached: {used} of {limit} used, and this request "
-        'needs about {needed} ({key} of agent.yaml).'
-    ),
-    'ja': (
-        '{scope}のモデルの予算に達しました：上限 {limit} のうち {used} を使い、'
-        'この要求には約 {needed} が必要です（agent.yaml の {key}）。'
-    ),
-    'zh': (
-        '{scope}的模型预算已用完：上限 {limit}，已用 {used}，'
-        '这次请求约需 {needed}（agent.yaml 的 {key}）。'
-    ),
-}
-_PRICE_TEXTS = {
-    'en': (
-        "The price of the model '{model}' is unknown, so {key} cannot be kept: set llm.prices in "
-        'agent.yaml, or {key} to 0.'
-    ),
-    'ja': (
-        'モデル「{model}」の価格が不明なため {key} を守れません：agent.yaml の llm.prices を'
-        '設定するか、{key} を 0 にしてください。'
-    ),
-    'zh': (
-        '模型“{model}”的价格未知，无法遵守 {key}：请在 agent.yaml 中设置 llm.prices，'
-        '或把 {key} 设为 0。'
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -76,15 +42,21 @@ class BudgetRefusal:
     def key(self) -> str:
         return f'llm.budget.{self.scope}_{"tokens" if self.unit == "tokens" else "money"}'
 
-    def text(self, language: Language = 'en') -> str:
+    def text(self, language: str = DEFAULT) -> str:
         if self.needed is None:
-            return _PRICE_TEXTS[language].format(model=self.model, key=self.key)
+            return say('budget.price', language, model=self.model, key=self.key)
         used, needed, limit = (
             amount_text(each, self.unit) for each in (self.used, self.needed, self.limit)
         )
-        scope = _SCOPE_NAMES[language][SCOPES.index(self.scope)]
-        return _LIMIT_TEXTS[language].format(
-            scope=scope, used=used, needed=needed, limit=limit, key=self.key
+        scope = say(f'budget.{self.scope}', language)
+        return say(
+            'budget.limit',
+            language,
+            scope=scope,
+            used=used,
+            needed=needed,
+            limit=limit,
+            key=self.key,
         )
 
     def to_json(self) -> dict[str, Any]:

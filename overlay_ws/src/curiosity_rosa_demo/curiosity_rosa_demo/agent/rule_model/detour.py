@@ -13,12 +13,12 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.explore import LOOK_TOOLS
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.agent.rule_model.parser import parse_intent
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
@@ -37,7 +37,7 @@ def detour_cost(
     """
     facts = beliefs_from(view)
     pose = facts.pose or measured
-    if pose is None or parse_intent(view.text).kind != 'explore':
+    if pose is None or understand(view.text).intent.kind != 'explore':
         return 0.0
     after = _pose_after(pose, tool, arguments, motions_of(view, facts))
     if after is None:

@@ -17,17 +17,16 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
-from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
-from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
-from curiosity_rosa_demo.agent.rule_model.parser import (
+from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
 )
+from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
+from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
-from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
-from curiosity_rosa_demo.agent.rule_model.texts import found_text, ground_text
+from curiosity_rosa_demo.agent.rule_model.texts import ground_text
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -49,8 +48,9 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     analysis = analyze_or_report(context, context.view.steps) if asked else ''
     if not isinstance(analysis, str):
         return analysis
-    calls = len(context.view.steps)
-    found = found_text(context.language, pose, calls=calls, **context.figures())
+    place = context.say('at_place', x=pose.x, y=pose.y) if pose else context.say('place_unknown')
+    counts = {'looks': len(captures), 'calls': len(context.view.steps)}
+    found = context.say('found', place=place, **counts, **context.figures())
     return FinalAnswer(f'{found} {analysis}'.strip())
 
 
@@ -117,7 +117,8 @@ def search_without_a_pose(context: RuleContext) -> Decision | None:
     motion = search_motion(context.view, context.beliefs)
     if motion is None or (context.beliefs.new_view and not context.beliefs.moves):
         return context.capture('drove_as_planned')
-    return _drive(context, motion.tool, motion.duration_s, motion.why)
+    why = context.why(motion.why, gain=f'{motion.gain:.2f}')
+    return _drive(context, motion.tool, motion.duration_s, why)
 
 
 def go_to_the_next_look(context: RuleContext) -> Decision:
@@ -143,13 +144,12 @@ def go_to_the_next_look(context: RuleContext) -> Decision:
         return context.answer('no_light', **context.figures())
     if not look.tool:
         return context.capture('arrived')
-    why = reason(
-        'planned_look', x=f'{look.x:.1f}', y=f'{look.y:.1f}', chance=f'{100 * look.good:.0f}'
-    )
+    where = {'x': f'{look.x:.1f}', 'y': f'{look.y:.1f}'}
+    why = context.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
     return _drive(context, look.tool, view.seconds(look.seconds), why)
 
 
-def _drive(context: RuleContext, tool: str, seconds: float, why: Reason) -> Decision:
+def _drive(context: RuleContext, tool: str, seconds: float, why: str) -> Decision:
     if not context.beliefs.mast.is_stowed:
         return context.call('mast_close', 'stow_to_drive', why=why)
     if (part := context.beliefs.sticks_out) in context.view.tools:

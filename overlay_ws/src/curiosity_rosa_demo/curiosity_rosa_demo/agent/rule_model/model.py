@@ -20,7 +20,7 @@ import re
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.rule_model.parser import ToolCall
+from curiosity_rosa_demo.agent.rule_model.decision import ToolCall
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
 from curiosity_rosa_demo.domain.brain_state import DecisionType

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.language.frames import Step, TOOLS
+from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
 
 DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 AROUND_PICTURES = 3

@@ -18,24 +18,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.grammar import Step
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
-from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
-from curiosity_rosa_demo.agent.rule_model.language.frames import Step
-from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
-from curiosity_rosa_demo.agent.rule_model.parser import (
+from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     RuleContext,
     ToolCall,
 )
-from curiosity_rosa_demo.agent.rule_model.step_texts import (
+from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
+from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
+from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
     done_text,
     step_text,
     steps_text,
 )
-from curiosity_rosa_demo.agent.rule_model.texts import text_for
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.skills import ANALYZE
@@ -104,7 +103,7 @@ def carry_out(context: RuleContext) -> Decision:
         if decision is not None:
             return decision
     done = '; '.join(progress.told) or steps_text(context.intent.steps, context.language)
-    return FinalAnswer(text_for('orders_done', context.language, done=done))
+    return FinalAnswer(context.say('orders_done', done=done))
 
 
 def parts_of(steps: Sequence[Step]) -> Iterator[Part]:
@@ -153,7 +152,7 @@ def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | 
     if not holds:
         done = '; '.join(progress.told)
         said = condition_text(condition, context.language)
-        text = text_for('condition_not_met', context.language, condition=said)
+        text = context.say('condition_not_met', condition=said)
         return FinalAnswer(f'{text} {done}'.strip())
     return None
 
@@ -182,7 +181,7 @@ def _measure(
         return context.answer(
             'orders_failed', what=what, reason=failed[-1].result.error_reason, done='-'
         )
-    thought = text_for('check_condition', context.language, condition=what)
+    thought = context.say('check_condition', condition=what)
     if (
         tool == 'capture_and_score'
         and context.view.has_mast
@@ -256,7 +255,7 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
         for i, (name, arguments) in enumerate(ops, start=1)
     ]
     patch = {'action': 'propose', 'plan': {'goal': context.view.text[:300], 'steps': steps}}
-    thought = text_for('plan', context.language, steps=ordered)
+    thought = context.say('plan', steps=ordered)
     return ToolCall(
         DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
     )
@@ -277,10 +276,10 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
         return context.answer(
             'orders_failed',
             what=step_text(Step(verb), context.language),
-            reason=text_for('place_unknown', context.language),
+            reason=context.say('place_unknown'),
             done='-',
         )
-    return ToolCall(tool, text_for('find_place', context.language), arguments)
+    return ToolCall(tool, context.say('find_place'), arguments)
 
 
 def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> Decision | None:
@@ -297,7 +296,7 @@ def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> De
     for each in wanted:
         step = next((s for s in progress.rest if s.tool == each['action']), None)
         if step is None or not step.result.ok:
-            why = step.result.error_reason if step else text_for('not_known', context.language)
+            why = step.result.error_reason if step else context.say('not_known')
             done = '; '.join(progress.told) or '-'
             return context.answer('orders_failed', what=each['action'], reason=why, done=done)
         progress.pass_by(step)

@@ -16,47 +16,42 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from curiosity_rosa_demo.agent.language.lexicon import SkillWords
+from curiosity_rosa_demo.agent.language.understand import Intent, understand
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
+from curiosity_rosa_demo.agent.rule_model.decision import (
+    Decision,
+    FinalAnswer,
+    MAX_ATTEMPTS,
+    Rule,
+    RuleContext,
+    ToolCall,
+)
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a_good_capture
 from curiosity_rosa_demo.agent.rule_model.operations import DEFAULT_DRIVE_S
 from curiosity_rosa_demo.agent.rule_model.orders import carry_out, limit_refusal
-from curiosity_rosa_demo.agent.rule_model.parser import (
-    Decision,
-    detect_language,
-    FinalAnswer,
-    Intent,
-    MAX_ATTEMPTS,
-    parse_intent,
-    Rule,
-    RuleContext,
-    SkillWords,
-    ToolCall,
-)
-from curiosity_rosa_demo.agent.rule_model.step_texts import steps_text
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
     status_text,
-    text_for,
+    steps_text,
 )
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
-_MISSING = {'number': 'a_number', 'backward': 'no_reverse'}
+_MISSING = {'number': 'a_number', 'backward': 'no_reverse', 'mast': 'mast_excludes'}
 MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 MAX_INTERRUPTIONS = 8  # of a tool since its last success, by the agent's end
 
 
 def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
-    """The next call, or the answer that ends the turn. ``skill_words``: see ``parse_intent``."""
-    context = RuleContext(
-        view,
-        beliefs_from(view),
-        _as_orders(parse_intent(view.text, skill_words), view.longest_s),
-        detect_language(view.text),
-        EXPLORE_ORDER,
-    )
+    """The next call, or the answer that ends the turn. ``skill_words``: phrases of
+    skills that are no part of the grammar, with the skills' names.
+    """
+    said = understand(view.text, skill_words)
+    intent = _as_orders(said.intent, view.longest_s)
+    context = RuleContext(view, beliefs_from(view), intent, said.language, EXPLORE_ORDER)
     if context.intent.kind not in RULES:
         return what_was_not_understood(context)
     decisions = (rule(context) for rule in RULES[context.intent.kind])
@@ -68,27 +63,25 @@ def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
 
 def is_understood(text: str, skill_words: SkillWords = ()) -> bool:
     """Whether the rule model would call tools for ``text``, rather than only answer."""
-    return parse_intent(text, skill_words).kind in RULES
+    return understand(text, skill_words).intent.kind in RULES
 
 
 def what_was_not_understood(context: RuleContext) -> FinalAnswer:
     """Nothing is done: what was understood, what is missing, and the nearest that can be done."""
-    intent, language = context.intent, context.language
-    understood = steps_text(intent.understood, language)
-    nearest = understood or text_for('examples', language)
+    intent = context.intent
+    understood = steps_text(intent.understood, context.language)
+    nearest = understood or context.say('examples')
     if intent.kind == 'unknown':
-        answer = context.answer('unknown')
-        return replace(
-            answer, text=f'{answer.text} {text_for("nearest", language, nearest=nearest)}'
-        )
+        text = f'{context.say("unknown")} {context.say("nearest", nearest=nearest)}'
+        return FinalAnswer(text, ok=False)
     if intent.kind != 'unclear':
         return context.answer(intent.kind)
-    missing = intent.missing or text_for('what_is_meant', language)
+    missing = intent.missing or context.say('what_is_meant')
     if missing in _MISSING:
-        missing = text_for(_MISSING[missing], language)
+        missing = context.say(_MISSING[missing])
     return context.answer(
         'missing',
-        understood=understood or text_for('none', language),
+        understood=understood or context.say('none'),
         missing=missing,
         nearest=nearest,
     )

@@ -18,7 +18,6 @@ import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, MotionBelief, SCORE_TOLERANCE
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.agent.rule_model.step_texts import Reason, reason
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -32,7 +31,8 @@ SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every 
 class Motion:
     tool: str
     duration_s: float
-    why: Reason
+    why: str  # the key of its reason
+    gain: float = 0.0  # of the score, by the last hop
 
 
 def motions_of(view: TurnView, facts: Beliefs) -> Motions:
@@ -100,9 +100,9 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if since:
         if since[-1].tool == 'move_forward':
             return None
-        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), reason('new_direction'))
+        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), 'new_direction')
     if not drives:
-        return Motion('move_forward', view.seconds(FIRST_HOP_S), reason('first_hop_for_score'))
+        return Motion('move_forward', view.seconds(FIRST_HOP_S), 'first_hop_for_score')
     before = [
         look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
@@ -110,13 +110,11 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
         wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
-        return Motion(
-            'move_forward', view.seconds(wanted), reason('last_hop_gained', gain=f'{gain:.2f}')
-        )
+        return Motion('move_forward', view.seconds(wanted), 'last_hop_gained', gain)
     arc = _arc(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
     wanted = angle / arc[1] if arc else view.longest_s
-    return Motion('turn_left', view.seconds(wanted), reason('last_hop_was_dark'))
+    return Motion('turn_left', view.seconds(wanted), 'last_hop_was_dark')
 
 
 def _between(facts: Beliefs) -> list[MotionBelief]:

@@ -21,13 +21,11 @@ import re
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S
-from curiosity_rosa_demo.agent.kernel.intent.questions import order_in
-from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
+from curiosity_rosa_demo.agent.language.questions import order_in, Topic
+from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.agent.react.plan.steps import plan_text
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
-from curiosity_rosa_demo.agent.rule_model.texts import status_text, text_for
-from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
+from curiosity_rosa_demo.agent.rule_model.texts import status_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import duration, task_summary
 from curiosity_rosa_demo.domain.brain_state import (
@@ -71,6 +69,7 @@ class AnswerFacts:
     events: Sequence[TraceEvent]
     questions: Sequence[Question]
     now_s: float
+    home: tuple[float, float] | None = None  # where the pose was known first, in metres
 
 
 def answer_to(answer: Answer, facts: AnswerFacts) -> Outcome:
@@ -112,10 +111,19 @@ def _place(facts: AnswerFacts) -> tuple[str, float, float, float] | None:
 def _position(facts: AnswerFacts, language: str, text: str) -> str:
     place = _place(facts)
     if place is None:
-        return answer_line('position_unknown', language)
+        return say('reply.position_unknown', language)
     source, x, y, yaw_rad = place
-    line = answer_line('position', language, x=x, y=y, yaw=math.degrees(yaw_rad))
+    line = say('reply.position', language, x=x, y=y, yaw=math.degrees(yaw_rad))
     return _with_age(line, facts, language, source)
+
+
+def _distance(facts: AnswerFacts, language: str, text: str) -> str:
+    lines = [say('reply.distance_to_light', language), _picture(facts, language, text)]
+    place = _place(facts)
+    if place is None or facts.home is None:
+        return '\n'.join([*lines, say('reply.home_unknown', language)])
+    metres = math.dist(place[1:3], facts.home)
+    return '\n'.join([*lines, say('reply.distance_to_home', language, metres=metres)])
 
 
 def _with_age(line: str, facts: AnswerFacts, language: str, source: str) -> str:
@@ -124,19 +132,19 @@ def _with_age(line: str, facts: AnswerFacts, language: str, source: str) -> str:
     if source not in robot.silent:
         return line
     age = robot.ages_s.get(source, 0.0)
-    return f'{line} {answer_line("old", language, age=age, source=source)}'
+    return f'{line} {say("reply.old", language, age=age, source=source)}'
 
 
 def _mode(facts: AnswerFacts, language: str) -> str:
     tasks = facts.state.tasks
     reason = printable(tasks.mode_reason) or 'starting'
-    return answer_line('mode', language, mode=tasks.mode.value, reason=reason)
+    return say('reply.mode', language, mode=tasks.mode.value, reason=reason)
 
 
 def _status(facts: AnswerFacts, language: str, text: str) -> str:
     reading = facts.state.robot.heard.get('adapter')
     if reading is None:
-        rover = answer_line('status_unknown', language)
+        rover = say('reply.status_unknown', language)
     else:
         rover = _with_age(status_text(language, reading.value), facts, language, 'adapter')
     return f'{rover}\n{_mode(facts, language)}'
@@ -145,18 +153,18 @@ def _status(facts: AnswerFacts, language: str, text: str) -> str:
 def _battery(facts: AnswerFacts, language: str, text: str) -> str:
     robot = facts.state.robot
     if robot.battery_state is BatteryLevel.UNKNOWN:
-        return answer_line('battery_unknown', language)
+        return say('reply.battery_unknown', language)
     level = robot.battery_state.value
-    line = answer_line('battery', language, percent=robot.battery_pct, level=level)
+    line = say('reply.battery', language, percent=robot.battery_pct, level=level)
     return _with_age(line, facts, language, 'battery')
 
 
 def _mast(facts: AnswerFacts, language: str, text: str) -> str:
     if facts.state.robot.mast == 'none':
-        return answer_line('mast_none', language)
+        return say('reply.mast_none', language)
     known = ('closed', 'opening', 'open', 'closing')
     mast = facts.state.robot.mast if facts.state.robot.mast in known else 'unknown'
-    line = answer_line('mast', language, mast=answer_line(f'mast_{mast}', language))
+    line = say('reply.mast', language, mast=say(f'reply.mast_{mast}', language))
     return _with_age(line, facts, language, 'adapter')
 
 
@@ -164,18 +172,18 @@ def _tasks(facts: AnswerFacts, language: str, text: str) -> str:
     live = [task for task in facts.tasks if not task.terminal]
     questions = [_question(each, language) for each in facts.questions]
     if not live:
-        return '\n'.join([answer_line('no_tasks', language), *questions])
+        return '\n'.join([say('reply.no_tasks', language), *questions])
     held = sum(task.held for task in live)
     running = sum(task.state.running for task in live)
     waiting = len(live) - running - held
-    counts = answer_line('tasks', language, running=running, waiting=waiting, held=held)
+    counts = say('reply.tasks', language, running=running, waiting=waiting, held=held)
     live.sort(key=lambda task: not task.state.running)
     lines = [
-        answer_line('task', language, what=_summary(task), state=task.state.name)
+        say('reply.task', language, what=_summary(task), state=task.state.name)
         for task in live[:MAX_LINES]
     ]
     if len(live) > MAX_LINES:
-        lines.append(answer_line('more', language, count=len(live) - MAX_LINES))
+        lines.append(say('reply.more', language, count=len(live) - MAX_LINES))
     return '\n'.join([counts, *lines, *questions])
 
 
@@ -185,17 +193,17 @@ def _summary(task: Task) -> str:
 
 def _question(question: Question, language: str) -> str:
     text = clip(printable(question.text), MAX_TEXT_CHARS)
-    return answer_line('question', language, text=text)
+    return say('reply.question', language, text=text)
 
 
 def _picture(facts: AnswerFacts, language: str, text: str) -> str:
     captures = ((event.ts, CaptureTaken.of(event)) for event in facts.events)
     taken = [(ts, each) for ts, each in captures if each and each.score is not None]
     if not taken:
-        return answer_line('no_picture', language)
+        return say('reply.no_picture', language)
     ts, last = taken[-1]
     key = 'picture_good' if last.judged_good else 'picture_dark'
-    return answer_line(key, language, score=last.score, age=_age(facts, ts))
+    return say(f'reply.{key}', language, score=last.score, age=_age(facts, ts))
 
 
 def _age(facts: AnswerFacts, at_s: float) -> str:
@@ -205,9 +213,9 @@ def _age(facts: AnswerFacts, at_s: float) -> str:
 def _plan(facts: AnswerFacts, language: str, text: str) -> str:
     if facts.react.plan is not None:
         return plan_text(Plan.from_dict(facts.react.plan))
-    lines = [answer_line('no_plan', language)]
+    lines = [say('reply.no_plan', language)]
     running = [task for task in facts.tasks if task.state.running]
-    lines += [answer_line('goal', language, goal=_summary(task)) for task in running[:MAX_LINES]]
+    lines += [say('reply.goal', language, goal=_summary(task)) for task in running[:MAX_LINES]]
     return '\n'.join(lines)
 
 
@@ -217,8 +225,8 @@ def _ended_tasks(facts: AnswerFacts) -> list[Task]:
 
 def _ended(task: Task, facts: AnswerFacts, language: str) -> str:
     why = clip(printable(task.reason), MAX_TEXT_CHARS)
-    return answer_line(
-        'ended',
+    return say(
+        'reply.ended',
         language,
         what=_summary(task),
         state=task.state.name,
@@ -230,10 +238,10 @@ def _ended(task: Task, facts: AnswerFacts, language: str) -> str:
 def _history(facts: AnswerFacts, language: str, text: str) -> str:
     ended = _ended_tasks(facts)[-MAX_LINES:]
     if not ended and not any(task.state.running for task in facts.tasks):
-        return answer_line('no_history', language)
-    head = answer_line('history', language, metres=facts.react.spent.metres)
+        return say('reply.no_history', language)
+    head = say('reply.history', language, metres=facts.react.spent.metres)
     running = [
-        answer_line('task', language, what=_summary(task), state=task.state.name)
+        say('reply.task', language, what=_summary(task), state=task.state.name)
         for task in facts.tasks
         if task.state.running
     ]
@@ -243,12 +251,12 @@ def _history(facts: AnswerFacts, language: str, text: str) -> str:
 def _errors(facts: AnswerFacts, language: str, text: str) -> str:
     errors = [each for each in facts.events if each.kind is TraceKind.ERROR][-MAX_LINES:]
     if not errors:
-        return answer_line('no_errors', language)
+        return say('reply.no_errors', language)
     lines = [
-        answer_line('error', language, age=_age(facts, each.ts), what=event_line(each))
+        say('reply.error', language, age=_age(facts, each.ts), what=event_line(each))
         for each in errors
     ]
-    return '\n'.join([answer_line('errors', language), *lines])
+    return '\n'.join([say('reply.errors', language), *lines])
 
 
 def _why(facts: AnswerFacts, language: str, text: str) -> str:
@@ -257,19 +265,19 @@ def _why(facts: AnswerFacts, language: str, text: str) -> str:
     motion = 'motion_unknown'
     if 'odometry' in robot.heard or 'adapter' in robot.heard:
         motion = 'moves' if robot.moving else 'stands'
-    lines = [answer_line(motion, language)]
+    lines = [say(f'reply.{motion}', language)]
     if mode in (Mode.SAFE, Mode.CHARGE):
         lines.append(_mode(facts, language))
     lines += [_question(each, language) for each in facts.questions]
     live = [task for task in facts.tasks if task.state.running or task.held]
     lines += [
-        answer_line('task', language, what=_summary(task), state=_state_text(task))
+        say('reply.task', language, what=_summary(task), state=_state_text(task))
         for task in live[:MAX_LINES]
     ]
     if ended := _ended_tasks(facts)[-1:]:
-        lines += [answer_line('last_task', language), _ended(ended[0], facts, language)]
+        lines += [say('reply.last_task', language), _ended(ended[0], facts, language)]
     elif not live:
-        lines.append(answer_line('no_tasks', language))
+        lines.append(say('reply.no_tasks', language))
     decided = [
         each.message
         for each in facts.events
@@ -277,7 +285,7 @@ def _why(facts: AnswerFacts, language: str, text: str) -> str:
     ]
     if decided:
         what = clip(printable(decided[-1]), MAX_TEXT_CHARS)
-        lines.append(answer_line('decision', language, what=what))
+        lines.append(say('reply.decision', language, what=what))
     return '\n'.join(lines)
 
 
@@ -288,22 +296,22 @@ def _state_text(task: Task) -> str:
 
 def _howto(facts: AnswerFacts, language: str, text: str) -> str:
     names = ', '.join(names for pattern, names in _COMMANDS if pattern.search(text))
-    commands = answer_line('commands', language, names=names or ':demo, :status, :stop')
-    return f'{text_for("help", language)}\n{commands}'
+    commands = say('reply.commands', language, names=names or ':demo, :status, :stop')
+    return f'{say("answer.help", language)}\n{commands}'
 
 
 def _doubt(facts: AnswerFacts, language: str, text: str) -> str:
     key = 'doubt' if facts.state.hci.doubt is not None else 'doubt_later'
     order = clip(printable(order_in(text)), MAX_TEXT_CHARS)
-    return answer_line(key, language, order=order, seconds=DOUBT_MAX_AGE_S)
+    return say(f'reply.{key}', language, order=order, seconds=DOUBT_MAX_AGE_S)
 
 
 def _dropped(facts: AnswerFacts, language: str, text: str) -> str:
-    return answer_line('dropped', language)
+    return say('reply.dropped', language)
 
 
 def _unclear_yes(facts: AnswerFacts, language: str, text: str) -> str:
-    return answer_line('unclear_yes', language)
+    return say('reply.unclear_yes', language)
 
 
 _ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
@@ -319,6 +327,7 @@ _ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
     Topic.PICTURE: _picture,
     Topic.POSITION: _position,
     Topic.STATUS: _status,
+    Topic.DISTANCE: _distance,
     Topic.DOUBT: _doubt,
     Topic.DROPPED: _dropped,
     Topic.UNCLEAR_YES: _unclear_yes,

@@ -31,12 +31,12 @@ from typing import Any, TYPE_CHECKING
 from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
 from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
 from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
-from curiosity_rosa_demo.agent.kernel.intent.graph_questions import graph_query
-from curiosity_rosa_demo.agent.kernel.intent.topics import Topic
 from curiosity_rosa_demo.agent.kernel.loop import build_graph, KernelLoop, tick
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.language.graph_questions import graph_query
+from curiosity_rosa_demo.agent.language.questions import Topic
+from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
     ActionDispatcher,
     always,
@@ -67,7 +67,6 @@ from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import mode_text
-from curiosity_rosa_demo.agent.topics.graph.texts import graph_text
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -513,12 +512,12 @@ class Runtime(TaskClient):
         """The answer to a question about the ROS graph. Blocks for a few seconds at most."""
         query, language = graph_query(question), detect_language(question)
         if query is None:
-            return graph_text('unclear', language)
+            return say('graph.unclear', language)
         try:
             result = self._agent_session.world.graph(query, language, Cancellation())
         except Exception as error:
             self._trace_error(f'No answer to {question[:MAX_QUOTE_CHARS]!r}: {error!r}')
-            return graph_text('failed', language, why=printable(repr(error))[:MAX_QUOTE_CHARS])
+            return say('graph.failed', language, why=printable(repr(error))[:MAX_QUOTE_CHARS])
         return str(result.data['answer']) if result.ok else result.error_reason
 
     def ask_graph(self, question: str, on_reply: ReplyCallback, stop_count: int) -> None:
@@ -535,6 +534,7 @@ class Runtime(TaskClient):
             events=session.recent_events(),
             questions=self.shown_questions,
             now_s=time.time(),
+            home=session.home,
         )
         return answer_to(answer, facts)
 

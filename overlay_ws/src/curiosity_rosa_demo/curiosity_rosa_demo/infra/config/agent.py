@@ -321,9 +321,10 @@ class Template(Section):
     expects: Literal['good_capture', 'answer'] = 'answer'
     translations: dict[Language, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
 
-    def text_in(self, language: Language) -> str:
+    def text_in(self, language: str) -> str:
         """The text in ``language``; ``text`` if there is no translation."""
-        return self.translations.get(language, self.text)
+        texts = (text for key, text in self.translations.items() if key == language)
+        return next(texts, self.text)
 
 
 class Prompts(Section):

@@ -18,8 +18,7 @@ import math
 from typing import Any
 import unicodedata
 
-from curiosity_rosa_demo.agent.kernel.hci_ingress import classify
-from curiosity_rosa_demo.domain.brain_state import UserInterruptType
+from curiosity_rosa_demo.agent.language import understand
 from curiosity_rosa_demo.domain.models import json_object
 from curiosity_rosa_demo.infra.config.agent import Template
 
@@ -164,9 +163,7 @@ def _triggers(spec: CommandSpec, arguments: list[str]) -> Command:
 def is_stop(command: Command) -> bool:
     """Whether it is a stop, as a command or as a sentence."""
     is_sentence = command.name == 'text'
-    return command.name == 'stop' or (
-        is_sentence and classify(command.text).type is UserInterruptType.STOP
-    )
+    return command.name == 'stop' or (is_sentence and understand.is_stop(command.text))
 
 
 def is_stop_line(line: str) -> bool:

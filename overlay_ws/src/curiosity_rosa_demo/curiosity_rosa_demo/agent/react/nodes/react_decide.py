@@ -16,6 +16,7 @@ import math
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.tables import detect_language
 from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal
 from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, UnusableAnswer
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
@@ -60,7 +61,6 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     with_react_fields,
 )
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState, Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import json_object, TraceKind

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from curiosity_rosa_demo.agent.language.tables import detect_language
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order
 from curiosity_rosa_demo.agent.react.plan.steps import NoOperation, step_operation
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import (
@@ -26,7 +27,6 @@ from curiosity_rosa_demo.agent.react.rehearsal.comparison import (
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, stage_of
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep, UNFINISHED

@@ -22,12 +22,12 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.grammar import TOOLS
+from curiosity_rosa_demo.agent.language.understand import Intent, understand
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY, ROUTINE
 from curiosity_rosa_demo.agent.react.nodes.observe_result import comparable_result
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.rule_model.language.frames import TOOLS
-from curiosity_rosa_demo.agent.rule_model.parser import Intent, parse_intent
 from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -54,7 +54,7 @@ def asked_act(goal: str) -> str:
     """The tool that the rule model reads in the goal; empty for a question and for a goal that it
     does not understand.
     """
-    intent = parse_intent(goal)
+    intent = understand(goal).intent
     if intent.kind in ('explore', 'orders'):
         return _ACTS.get(_last_verb(intent), '')
     return (intent.tool or '') if intent.kind == 'command' else ''
@@ -88,7 +88,7 @@ def missing_act(goal: str, messages: Sequence[Json], resources: Resources) -> st
         for each, result in _acted(messages)
         if result.ok and fits(act, str(each['tool']), resources)
     ]
-    verb = _last_verb(parse_intent(goal))
+    verb = _last_verb(understand(goal).intent)
     if verb not in LIGHT:
         return '' if results else act
     if not any(each.data.get('is_good') is True for each in results):

@@ -194,6 +194,11 @@ class RoverWorld:
             status = {}
         return self.facts_of(status)
 
+    @property
+    def home(self) -> tuple[float, float] | None:
+        """Where the pose was known first, in metres of the world frame; None: not yet."""
+        return self._home
+
     def facts_of(self, status: dict[str, Any]) -> Json:
         """The facts with this status of the adapter. Calls nobody and does not block."""
         state = self.brain_state()

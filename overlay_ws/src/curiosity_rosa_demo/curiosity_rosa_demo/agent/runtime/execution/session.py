@@ -17,6 +17,7 @@ from pathlib import Path
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
@@ -33,8 +34,6 @@ from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, trace
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.rover_world import GraphReader, no_graph, RoverWorld
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
-from curiosity_rosa_demo.agent.runtime.answer_texts import answer_line
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
@@ -168,6 +167,10 @@ class AgentSession:
         event = new_event(**progressed.trace_fields(progress_text(name, run.progress)))
         current_span().add_event(event.kind.value, event.event_id)
         self._event_bus.publish(event)
+
+    @property
+    def home(self) -> tuple[float, float] | None:
+        return self.world.home
 
     def recent_events(self) -> list[TraceEvent]:
         """The trace events of this agent, without the progress of skills and the calls' costs."""
@@ -355,7 +358,7 @@ class AgentSession:
             self._ensure_stopped()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
-            why = answer_line('no_good_capture', detect_language(request.text))
+            why = say('reply.no_good_capture', detect_language(request.text))
             ok, answer = False, f'{answer}\n{why}'
         return Outcome(ok, answer, result.score, result.goal)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.kernel.intent.graph_questions import graph_query
-from curiosity_rosa_demo.agent.rule_model.parser import detect_language
+from curiosity_rosa_demo.agent.language.graph_questions import graph_query
+from curiosity_rosa_demo.agent.language.tables import detect_language
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery

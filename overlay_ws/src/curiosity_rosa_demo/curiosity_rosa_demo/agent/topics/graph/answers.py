@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 import threading
 
+from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort, mismatched
 from curiosity_rosa_demo.agent.topics.graph.texts import (
-    graph_text,
     NotFound,
     resolve,
     why_no_picture,
@@ -67,7 +67,7 @@ class GraphAnswers:
     def __call__(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
         """``data``: ``answer``, a text; ``query`` and ``rows``. Raises TurnCancelled."""
         if not self._free.acquire(blocking=False):
-            return ToolResult.failure(graph_text('busy', language))
+            return ToolResult.failure(say('graph.busy', language))
         try:
             asked = _Asked(self._port, self._topics, query, language, cancellation)
             return asked.result()
@@ -109,7 +109,7 @@ class _Asked:
         )
 
     def text(self, key: str, **values: object) -> str:
-        return graph_text(key, self.language, **values)
+        return say(f'graph.{key}', self.language, **values)
 
     def _missing_text(self, missing: NotFound) -> str:
         asked = clip(printable(missing.asked), MAX_LINE_CHARS)

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Rules for the intent of a typed line, such as stop, answer and pause, in three languages."""
+"""What people say, and what the agent says to them: a folder of data for each language."""

@@ -1,0 +1,160 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Decide whether a sentence is an order, a question or neither for sure. Rules only. Pure.
+
+The rules read a text after ``understand`` has excluded a stop, a pause and an answer. A question
+that asks politely for an action is an order ("could you drive forward?"). An order with a question
+mark, a suggestion, or a question about an ability is a doubt ("drive forward?", "can you drive?").
+A question that no topic covers is open: only the model can answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import auto, Enum
+import re
+from typing import Any
+
+from curiosity_rosa_demo.agent.language.fold import without_gaps
+from curiosity_rosa_demo.agent.language.graph_questions import is_graph_question
+from curiosity_rosa_demo.agent.language.tables import detect_language, LANGUAGES, pattern, table
+
+MAX_QUESTION_CHARS = 300  # a longer text is an order; this also bounds the matching time
+
+
+class Topic(str, Enum):
+    """What a reply is about. The last three reply to a sentence that may be an order."""
+
+    HELP = 'help'
+    HOWTO = 'howto'  # how to give an order, and what the rover can do
+    WHY = 'why'  # why the rover stands still, and what was decided
+    ERRORS = 'errors'
+    PLAN = 'plan'
+    BATTERY = 'battery'
+    MAST = 'mast'
+    HISTORY = 'history'
+    TASKS = 'tasks'
+    PICTURE = 'picture'  # the last picture and its score
+    POSITION = 'position'
+    STATUS = 'status'
+    DISTANCE = 'distance'  # to the light, and to where the pose was known first
+    GRAPH = 'graph'  # the ROS graph; graph_questions.py has its rules
+    DOUBT = 'doubt'  # a question or an order? the agent asks back
+    DROPPED = 'dropped'  # a no to that question
+    UNCLEAR_YES = 'unclear_yes'  # a yes that could answer two questions
+
+
+class Kind(Enum):
+    ORDER = auto()  # or a statement: the agent reads it as a goal
+    QUESTION = auto()  # about a topic
+    OPEN_QUESTION = auto()
+    DOUBT = auto()  # a question or an order
+
+
+@dataclass(frozen=True)
+class Reading:
+    """``topics``: of a QUESTION, one for each of its sentences, without repetitions."""
+
+    kind: Kind
+    topics: tuple[Topic, ...] = ()
+
+
+_ORDER, _OPEN = Reading(Kind.ORDER), Reading(Kind.OPEN_QUESTION)
+_FIXED = {'order': _ORDER, 'open': _OPEN, 'doubt': Reading(Kind.DOUBT)}
+_SENTENCE = re.compile(r'[^.!?;]*(?:\.(?=\d)[^.!?;]*)*[.!?;]*')
+
+
+def read_text(folded: str) -> Reading:
+    """The reading of a text as ``heard`` gives it. One order in it makes it an order."""
+    if len(folded) > MAX_QUESTION_CHARS:
+        return _ORDER
+    sentences = (each.strip(' .!;,:') for each in _SENTENCE.findall(without_gaps(folded)))
+    readings = [reading for each in sentences if (reading := _read_sentence(each)) is not None]
+    kinds = {reading.kind for reading in readings}
+    for kind in (Kind.ORDER, Kind.DOUBT, Kind.OPEN_QUESTION):
+        if kind in kinds:
+            return Reading(kind)
+    topics = dict.fromkeys(topic for reading in readings for topic in reading.topics)
+    return Reading(Kind.QUESTION, tuple(topics)) if topics else _ORDER
+
+
+def order_in(text: str) -> str:
+    """The order in a doubtful ``text``, without the frame that makes a question of it."""
+    order = text.strip().rstrip('?？ ')
+    for language in LANGUAGES:
+        for frame, by in table(language, 'hearing').get('frames', ()):
+            order = re.sub(frame, by, order, flags=re.IGNORECASE)
+    return order or text
+
+
+def _read_sentence(sentence: str) -> Reading | None:
+    """None: it says nothing but perhaps a name."""
+    language = detect_language(sentence)
+    address = pattern('questions.address', language)
+    plain = sentence.strip('? ')
+    if not plain or (address is not None and address.fullmatch(f'{plain} ')):
+        return None
+    if is_graph_question(sentence):
+        return Reading(Kind.QUESTION, (Topic.GRAPH,))
+    marked = sentence.endswith('?')
+    sentence = sentence.rstrip('? ')
+    if address is not None:
+        sentence = address.sub('', sentence)
+    return _read_by(table(language, 'hearing')['rows'], sentence, language, marked)
+
+
+def _read_by(
+    rows: Sequence[dict[str, Any]], sentence: str, language: str, marked: bool
+) -> Reading:
+    """The reading of the first row of the table whose patterns are, or are not, in the sentence:
+    an order if there is none.
+    """
+
+    def holds(names: str) -> bool:
+        return any(_has(each, sentence, language, marked) for each in names.split('|'))
+
+    for row in rows:
+        unless = any(holds(each) for each in row.get('unless', '').split())
+        if unless or not all(holds(each) for each in row.get('if', '').split()):
+            continue
+        is_a = row['is']
+        if is_a == 'told':  # the rest of the sentence is the question
+            tell = pattern('questions.tell', language)
+            rest = sentence if tell is None else tell.sub('', sentence, count=1).strip()
+            return _read_by(table(language, 'hearing')['told'], rest, language, marked)
+        if is_a in _FIXED:
+            return _FIXED[is_a]
+        if is_a != 'topic':
+            return Reading(Kind.QUESTION, (Topic(is_a),))
+        topic = next(_topics(sentence, language), None)
+        if topic is not None:
+            return Reading(Kind.QUESTION, (topic,))
+        if 'else' not in row:
+            return _OPEN
+        other = row['else']
+        return _FIXED.get(other) or Reading(Kind.QUESTION, (Topic(other),))
+    return _ORDER
+
+
+def _has(name: str, sentence: str, language: str, marked: bool) -> bool:
+    if name == 'marked':
+        return marked
+    if name == 'known':
+        return next(_topics(sentence, language), None) is not None
+    found = pattern(f'questions.{name}', language)
+    return found is not None and found.search(sentence) is not None
+
+
+def _topics(sentence: str, language: str) -> Iterator[Topic]:
+    """The topics that the sentence names, the first that counts first."""
+    for name in table(language, 'hearing')['topics']:
+        found = pattern(f'topics.{name}', language)
+        if found is not None and found.search(sentence):
+            yield Topic(name)
