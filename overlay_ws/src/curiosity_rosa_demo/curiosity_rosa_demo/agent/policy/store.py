@@ -87,9 +87,8 @@ class PolicyStore:
             (version,) = connection.execute('PRAGMA user_version').fetchone()
             (application,) = connection.execute('PRAGMA application_id').fetchone()
             (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
-            if application != APPLICATION_ID and (
-                application or version or tables
-            ):  # before any write
+            # Before any write: a file of another program stays as it is.
+            if application != APPLICATION_ID and (application or version or tables):
                 raise FileDamaged('it is a database of something else')
             if version > VERSION:
                 raise PolicyStoreError(

@@ -124,10 +124,6 @@ def _step_call(step: PlanStep) -> str:
     return f'{call}{only_if}, else {fallback}'
 
 
-def step_title(step: PlanStep) -> str:
-    return clipped_line(step.description or call_text(step.action, step.parameters))
-
-
 def clipped_line(text: str) -> str:
     """``text`` for a console: clipped, without control characters that move the cursor."""
     return clip(without_controls(text), MAX_LINE_CHARS)
