@@ -239,7 +239,7 @@ class ActionDispatcher:
             await self._perform(self._admitted(action), reply, stopped_by)
         except (TaskError, QuestionNotFound) as error:
             reply.ok = False
-            reply.refused = isinstance(error, OrderRefused)
+            reply.refused |= isinstance(error, OrderRefused)
             reply.lines.append(printable(str(error)))
 
     async def _perform(self, action: _Step, reply: MessageReply, stopped_by: str | None) -> None:
