@@ -41,7 +41,7 @@ HEAD = """# Requirements
 
 <!-- Made: python scripts/monitor_pages.py -->
 
-The safety properties S1 to S6 and the flight rules FR-01 to FR-21. A rule in code keeps each
+The safety properties S1 to S6 and the flight rules FR-01 to FR-22. A rule in code keeps each
 requirement. A property test and a test with real processes prove the rule. The
 [monitor](monitor.md), which shares no code with the rules, checks the requirement on the topics of
 the running system. A test fails if one of the four is missing.

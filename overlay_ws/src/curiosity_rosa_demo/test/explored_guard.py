@@ -90,7 +90,7 @@ IGNORED = frozenset(
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
         *('commands', 'stows', 'title', '_stowed_rad', '_stow_command', '_up_rad'),
         # the watches of a drive are off
-        *('drive', 'obstacles', '_silence', '_driven'),
+        *('drive', 'obstacles', '_silence', '_driver', '_driven'),
     )
 )
 STATEFUL = (

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Subscriptions that feed the rules: odometry, joint states, e-stop, the agent's heartbeat, the
-other adapters, the scan.
+"""Subscriptions that feed the rules: odometry, joint states, commands of a drive, e-stop, the
+agent's heartbeat, the other adapters, the scan.
 
 ``taking`` gives the rules for some steps: under the adapter's lock, and what is due after them is
 executed at its end.
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 import math
 import time
 import uuid
@@ -46,11 +47,12 @@ from curiosity_rosa_demo.infra.ros_io import (
 )
 from curiosity_rosa_demo.infra.tf import level_pose, stamp_ns, TransformUnavailable
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState, LaserScan
-from std_msgs.msg import String
+from std_msgs.msg import Float64MultiArray, String
 
 PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
@@ -164,6 +166,11 @@ class TelemetryInputs:
         node.create_subscription(
             JointState, topics.rover.joint_states, self._on_joints, NEWEST_ONLY
         )
+        drives = {topics.rover.cmd_vel: Twist, topics.rover.wheel_commands: Float64MultiArray}
+        for topic, kind in drives.items():
+            if topic and config.robot.mobile_base:
+                heard = partial(self._on_drive_command, topic)
+                node.create_subscription(kind, topic, heard, NEWEST_ONLY, raw=True)
         lease_s = config.thresholds.motion.agent_lease_s
         subscribe_to_heartbeat(
             node, self._heartbeat_topic, lease_s, self._on_heartbeat, self._on_publishers
@@ -208,6 +215,11 @@ class TelemetryInputs:
                     self._received_s[JOINTS] = time.monotonic()
                     self.mast_turn = angles[1] if math.isfinite(angles[1]) else None
                 rules.joints(part, angles)
+
+    def _on_drive_command(self, topic: str, _: bytes) -> None:
+        with self._taking() as rules:
+            if rules.moving:  # a rover that stands repeats its zeros
+                rules.drive_command(topic)
 
     def _on_e_stop(self, pressed: bool) -> None:
         with self._taking() as rules:

@@ -23,7 +23,8 @@ profile) and the motion (still, moving).
   there is any, reports standstill. When the call fails, zero Twists are due until odometry does.
 - Four events lead to a stop: a motion exceeds its leash, a part of a moving rover is no longer
   known to be stowed, a start call answers late, the rover moves without a request. So do the
-  watches of a drive: an obstacle, wheels that are stuck or slip, a tilt, odometry that is silent.
+  watches of a drive: an obstacle, wheels that are stuck or slip, a tilt, odometry that is silent,
+  a driver that is.
 - After the first heartbeat of the agent, its silence leads to a stop and forbids motion, and so do
   two agents at once.
 - While another adapter commands the same rover, the rover does not move and no part leaves its
@@ -70,7 +71,12 @@ from curiosity_rosa_demo.adapter.stop import (
     unconfirmed_stop,
     violation_text,
 )
-from curiosity_rosa_demo.adapter.watches import ObstacleStop, OdometrySilence, Settling
+from curiosity_rosa_demo.adapter.watches import (
+    DriverSilence,
+    ObstacleStop,
+    OdometrySilence,
+    Settling,
+)
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
@@ -143,6 +149,7 @@ class Rules:
         self._moved_since: float | None = None  # by a motion that the adapter did not start
         self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
         self._silence = OdometrySilence(config, time)
+        self._driver = DriverSilence(config, time)
         self.drive = DriveWatch(thresholds, time)
         self.obstacles = ObstacleStop(thresholds, time)
         if self.has_base:
@@ -170,7 +177,7 @@ class Rules:
         """Whether the body still moves a little on standing wheels, within its time. Not while
         zero Twists are due: they, and no brake, may hold down the wheels of another driver.
         """
-        flooded = self._stop is not None and bool(self._stop.failure)
+        flooded = self._stop is not None and self._stop.floods
         return not flooded and self._settling.goes_on(self._fresh)
 
     @property
@@ -347,6 +354,14 @@ class Rules:
         self._settling.record_wheels(fastest_radps)
 
     @step
+    def drive_command(self, topic: str) -> None:
+        """A node of the rover that drives, or another driver, has sent a command. Ignored unless
+        the rover drives.
+        """
+        if self._is_driving:
+            self._driver.record(topic)
+
+    @step
     def scan(self, sees_ahead: bool | None = None, free_m: Mapping[str, float] = NOTHING) -> None:
         """As ``ObstacleStop.record``."""
         self.obstacles.record(sees_ahead, free_m)
@@ -492,8 +507,10 @@ class Rules:
             self.last_error = refusal
             raise MotionRefused(refusal)
 
-    def _request_stop(self, reason: str = '') -> int:
-        """Start a stop. Return the number of the call that the next ``due`` holds."""
+    def _request_stop(self, reason: str = '', *, flood: bool = False) -> int:
+        """Start a stop. Return the number of the call that the next ``due`` holds. ``flood``: the
+        zero Twists do not wait until the call has failed.
+        """
         if reason:
             self._alarm(reason)
         for part in self.parts.values():
@@ -506,6 +523,8 @@ class Rules:
             self._stop = Stop(self._config, self._stop_timed_out, self.time)
         else:
             self._stop.again()
+        if flood:
+            self._stop.flood()
         self.motion = Motion.MOVING
         return self._stop_number + 1
 
@@ -524,10 +543,14 @@ class Rules:
         if not self._is_driving:
             self.drive.end()
             self._silence.end()
+            self._driver.end()
             return ''
-        warning, silent = self._silence.check(self._odometry.at if self._odometry else None)
+        heard_at = self._odometry.at if self._odometry else None
+        warning, silent = self._silence.check(heard_at)
         if reason := self.drive.stop_reason() or silent:
             self._request_stop(reason)
+        elif reason := self._driver.stop_reason(heard_at):
+            self._request_stop(f'{reason}; the rover was stopped', flood=True)
         return warning
 
     def _watch_parts(self) -> None:

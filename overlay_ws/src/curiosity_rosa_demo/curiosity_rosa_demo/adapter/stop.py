@@ -77,6 +77,18 @@ class Stop:
             self._flood_since = self._twist_at = self._time.steady
             self._recall_at = self._time.steady + self._recall_after
 
+    @property
+    def floods(self) -> bool:
+        """Whether zero Twists are due, or were and are being probed."""
+        return self._flood_since is not None
+
+    def flood(self) -> None:
+        """Begin the zero Twists, and schedule a retry of the call."""
+        now = self._time.steady
+        self._call_deadline, self._recall_at = None, now + self._recall_after
+        if self._flood_since is None:
+            self._flood_since = self._twist_at = now
+
     def answered(self) -> None:
         self._call_deadline = self._recall_at = None
         self._answered_at = self._time.steady
@@ -87,12 +99,9 @@ class Stop:
             self._call_deadline = self._time.steady + self._config.stop_timeout_s
 
     def failed(self, reason: str) -> None:
-        """The call failed: begin the zero Twists and schedule a retry."""
-        now = self._time.steady
+        """The call failed, or did not end the motion."""
         self.failure = reason
-        self._call_deadline, self._recall_at = None, now + self._recall_after
-        if self._flood_since is None:
-            self._flood_since = self._twist_at = now
+        self.flood()
 
     def twist_lost(self) -> None:
         """The due zero Twist could not be published. It is due again after TWIST_PERIOD_S; the

@@ -10,6 +10,7 @@
 
 - ``ObstacleStop``: the scan shows an obstacle in the way, or a view that there was is lost.
 - ``OdometrySilence``: odometry falls silent during a motion.
+- ``DriverSilence``: a node that drives the wheels falls silent during a motion.
 - ``Settling``: the body still moves a little on wheels that stand. That is no reason to stop.
 """
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 import math
+from typing import NamedTuple
 
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
@@ -158,6 +160,55 @@ class OdometrySilence:
         if self._warned and not warned:
             return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion', ''
         return '', ''
+
+
+HEARD = 3  # commands of a drive from which on their topic is watched
+LONGER = 3.0  # times the longest pause so far: no silence of a driver that repeats slowly
+
+
+class _Commands(NamedTuple):
+    """Those of a drive on one topic. ``longest_s``: the longest pause between two."""
+
+    count: int
+    at: float  # of the newest
+    longest_s: float
+
+
+class DriverSilence:
+    """The wheels keep their last command for ever. The demo's nodes repeat theirs, ``run_demo``
+    the Twist and ``move_wheel`` the speeds of the wheels: one that falls silent in mid-drive has
+    died or hangs. It may be silent for ``driver_silence_s``, stretched in a slow simulation, and
+    for LONGER times its longest pause. A driver that does not repeat, or only HEARD - 1 times, is
+    not watched. The silence counts until the newest odometry: a simulation that is held up holds
+    up both.
+    """
+
+    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
+        self._config, self._time = config, time
+        self._heard: dict[str, _Commands] = {}  # by topic
+
+    def end(self) -> None:
+        """The rover stands, or is being stopped."""
+        self._heard.clear()
+
+    def record(self, topic: str) -> None:
+        """A command of a drive has arrived."""
+        now = self._time.steady
+        count, at, longest_s = self._heard.get(topic, _Commands(0, now, 0.0))
+        self._heard[topic] = _Commands(count + 1, now, max(longest_s, now - at))
+
+    def stop_reason(self, heard_at: float | None) -> str:
+        """Why the rover must stop; '' if it may go on. ``heard_at``: when the newest odometry
+        came; None: never.
+        """
+        limit_s = self._config.driver_silence_s
+        until = self._time.steady if heard_at is None else heard_at
+        for topic, heard in self._heard.items():
+            silent_s = until - heard.at
+            longest_s = max(self._time.stretched(limit_s), LONGER * heard.longest_s)
+            if limit_s > 0.0 and heard.count >= HEARD and silent_s >= longest_s:
+                return RefusalCode.DRIVER_FELL_SILENT.text(topic=topic, seconds=silent_s)
+        return ''
 
 
 class Settling:

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
     AGENT_IS_GONE,
     AGENT_IS_SILENT,
+    DRIVER_FELL_SILENT,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
@@ -57,6 +58,7 @@ class RefusalCode(str, Enum):
     AGENT_SILENT = 'AGENT_SILENT'
     AGENT_GONE = 'AGENT_GONE'
     AGENT_FELL_SILENT = 'AGENT_FELL_SILENT'
+    DRIVER_FELL_SILENT = 'DRIVER_FELL_SILENT'  # a node of the rover that drives its wheels
     GROUND_UNKNOWN = 'GROUND_UNKNOWN'
     NO_SERVICE = 'NO_SERVICE'
     NO_ANSWER = 'NO_ANSWER'  # what was asked for may have begun, or may begin
@@ -93,6 +95,7 @@ _ANSWERS = {
     RefusalCode.AGENT_SILENT: (AGENT_IS_SILENT, ''),
     RefusalCode.AGENT_GONE: (AGENT_IS_GONE, ''),
     RefusalCode.AGENT_FELL_SILENT: (AGENT_FELL_SILENT, ' for {seconds:g} s'),
+    RefusalCode.DRIVER_FELL_SILENT: (DRIVER_FELL_SILENT, ' on {topic} for {seconds:.1f} s'),
     RefusalCode.GROUND_UNKNOWN: (GROUND_UNKNOWN, ''),
     RefusalCode.NO_SERVICE: ('Service unavailable', ': {name}'),
     RefusalCode.NO_ANSWER: ('Service timeout', ': {name}'),

@@ -227,7 +227,9 @@ class Report:
 
 
 CALM_S = 0.5  # without a request before the status with which a run begins
-MEASUREMENTS = frozenset({'odometry', 'joints', 'wheels', 'scan', 'scan_gone', 'heartbeat', 'due'})
+MEASUREMENTS = frozenset(
+    ('odometry', 'joints', 'wheels', 'drive_command', 'scan', 'scan_gone', 'heartbeat', 'due')
+)
 RECENT_INPUTS = 4  # that a difference shows
 MAX_ARGUMENTS = 80  # characters
 LATE_S = 1.0  # longest way of a message from the adapter to the recorder

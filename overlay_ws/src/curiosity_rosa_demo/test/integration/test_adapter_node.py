@@ -111,6 +111,20 @@ while True:
 """
 
 
+# Repeats the command of the wheels, as the demo's move_wheel does.
+MOVE_WHEEL = f"""
+import threading
+import rclpy
+from std_msgs.msg import Float64MultiArray
+rclpy.init()
+node = rclpy.create_node('wheel_node')
+publisher = node.create_publisher(Float64MultiArray, '{WHEEL_COMMANDS}', 10)
+while True:
+    publisher.publish(Float64MultiArray(data=[2.0, 3.0, 2.0, -2.0, -3.0, -2.0]))
+    threading.Event().wait(0.05)
+"""
+
+
 # --- what it allows and says ------------------------------------------------------------------
 
 
@@ -198,7 +212,7 @@ def test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped(world: Ada
 def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: AdapterWorld) -> None:
     """Told otherwise it is in test_adapter_drive.py."""
     teleop = world.box.node.create_publisher(Twist, '/cmd_vel', 10)
-    wait_until(lambda: teleop.get_subscription_count() == 2, 'the wheels, and this test')
+    wait_until(lambda: teleop.get_subscription_count() == 3, 'wheels, adapter and this test')
     forward = Twist()
     forward.linear.x = 1.0
     teleop.publish(forward)  # the wheels keep it
@@ -226,6 +240,27 @@ def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(world: AdapterWo
     world.wait_until_it_stands()
     world.does('move_forward')
     wait_until(world.moves, 'the rover to move again')
+
+
+def test_a_drive_ends_with_the_node_that_drives(world: AdapterWorld) -> None:
+    """The wheels would keep the last command."""
+    wheel_node = world.box.run([sys.executable, '-c', MOVE_WHEEL], 'move_wheel')
+    world.drive()
+    commands = world.box.collect(Float64MultiArray, WHEEL_COMMANDS, 100)
+    wait_until(lambda: len(commands) > 5, 'the commands of the wheels')
+    world.fault(fault_wheel_node=True)  # the Twists go on, and nobody hears them
+    wheel_node.kill(signal.SIGKILL)
+    status = world.wait_for_status('a stop at the wheels', moving=False)
+    assert status['last_error_reason'].startswith(f'The driver fell silent on {WHEEL_COMMANDS} ')
+    assert world.stands()
+
+    world.fault(fault_wheel_node=False)
+    world.drive()
+    world.fault(fault_services=['turn_left:hang'])
+    world.box.node.create_client(Empty, '/turn_left').call_async(Empty.Request())
+    status = world.wait_for_status('a stop by zero Twists', moving=False)
+    assert status['last_error_reason'].startswith('The driver fell silent on /cmd_vel ')
+    assert world.stands()
 
 
 def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:

@@ -322,6 +322,7 @@ class World:
             self._move_appendages()
             if self.driving and not self.drive.hanging and self._tick % 2 == 0:
                 self.wheels = 0.5
+                self.guard.drive_command('/cmd_vel')
             if self._tick % 2 == 0 and self.agent_lives:
                 self.heard_at = self.now
                 self.guard.heartbeat(self._tick, self.latch)

@@ -22,6 +22,9 @@ from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, FAR_OFF, RAMP_S,
 from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
+    DriverSilence,
+    HEARD,
+    LONGER,
     ObstacleStop,
     OdometrySilence,
     Settling,
@@ -260,6 +263,38 @@ def test_each_silence_is_warned_of_once_and_stopped_in_time(
             heard = time.steady
             time.steady += gap * WARN_S * factor
             assert rule.check(None if never else heard) == NOTHING
+
+
+parts = st.lists(st.floats(0.0, 0.99), max_size=12)  # of the silence that is allowed
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(slow, parts, st.floats(1.01, 5.0), st.booleans())
+def test_a_driver_is_found_silent_beyond_its_bound_alone(
+    factor: float, parts: list[float], too_long: float, odometry: bool
+) -> None:
+    """Within it nothing is found, nor of one that does not repeat, nor while odometry is silent
+    as well, nor after the drive.
+    """
+    time = at(100.0, factor=factor)
+    rule, longest_s = DriverSilence(SHIPPED, time), 0.0
+
+    def reason() -> str:
+        return rule.stop_reason(time.steady if odometry else None)
+
+    for part in (*parts, too_long):
+        allowed_s = max(SHIPPED.driver_silence_s * factor, LONGER * longest_s)
+        heard_at = time.steady
+        rule.record('/cmd_vel')
+        time.steady += part * allowed_s
+        found = part > 1.0 and len(parts) + 1 >= HEARD
+        assert bool(reason()) is found
+        longest_s = max(longest_s, part * allowed_s)
+    silent = f'The driver fell silent on /cmd_vel for {time.steady - heard_at:.1f} s'
+    assert reason() in ('', silent)
+    assert not rule.stop_reason(heard_at)
+    rule.end()
+    assert not reason()
 
 
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5

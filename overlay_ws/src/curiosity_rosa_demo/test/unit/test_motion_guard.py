@@ -239,6 +239,19 @@ def test_a_driver_that_goes_on_is_held_down_and_never_called_still(driving: Worl
     assert driven < 40  # only while the zero Twists pause to see whether they worked
 
 
+def test_the_wheels_of_a_silent_driver_get_zeros_before_its_node_has_failed(
+    driving: World,
+) -> None:
+    driving.step(1.0)
+    driving.drive.hanging = True
+    driving.step(CONFIG.motion.driver_silence_s + 2 * REPORT_S)
+    assert not driving.moving
+    assert driving.guard.last_error.startswith('The driver fell silent on /cmd_vel for 1.')
+    driving.step(1.0)
+    assert not driving.guard.moving
+    assert driving.guard.last_error, 'the reason outlives the stop'
+
+
 def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: World) -> None:
     driving.drive.absent = True
     driving.ask_stop()

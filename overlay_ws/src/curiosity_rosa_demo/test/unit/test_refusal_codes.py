@@ -50,6 +50,7 @@ ANSWERS = {
     AGENT_IS_SILENT: RefusalCode.AGENT_SILENT,
     AGENT_IS_GONE: RefusalCode.AGENT_GONE,
     f'{AGENT_FELL_SILENT} for 1 s': RefusalCode.AGENT_FELL_SILENT,
+    RefusalCode.DRIVER_FELL_SILENT.text(topic='/t', seconds=1.0): RefusalCode.DRIVER_FELL_SILENT,
     f'{GROUND_UNKNOWN}: it is dark': RefusalCode.GROUND_UNKNOWN,
     RefusalCode.NO_SERVICE.text(name='/move_forward'): RefusalCode.NO_SERVICE,
     RefusalCode.NO_ANSWER.text(name='/move_forward'): RefusalCode.NO_ANSWER,

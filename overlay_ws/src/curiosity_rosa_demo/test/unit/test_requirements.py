@@ -76,6 +76,7 @@ unit/test_adapter_rules.py
     test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back: VIEW_LOST
     test_it_must_stop_when_it_has_moved_for_the_time_to_settle: STOPPED_UNASKED
     test_each_silence_is_warned_of_once_and_stopped_in_time: ODOMETRY_SILENT
+    test_a_driver_is_found_silent_beyond_its_bound_alone: DRIVER_FELL_SILENT
     test_time_that_stands_is_a_problem_however_it_went_before: NO_CLOCK
     test_no_stop_is_confirmed_and_no_drive_begins_while_the_body_moves: STOP_NOT_CONFIRMED
     test_a_rover_that_does_not_move_is_stuck: STUCK
@@ -96,6 +97,7 @@ integration/test_adapter_node.py
     test_the_mast_stays_closed_while_the_rover_moves: MOVE_IN_PROGRESS NEED_TO_OPEN_MAST
     test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise: STOPPED_UNASKED
     test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped: ODOMETRY_SILENT
+    test_a_drive_ends_with_the_node_that_drives: DRIVER_FELL_SILENT
     test_the_e_stop_holds_rover_and_mast: E_STOP_PRESSED
     test_a_motion_that_nobody_ends_is_ended_by_the_leash: LEASH
     test_a_rover_whose_agent_freezes_is_stopped: AGENT_IS_SILENT AGENT_IS_GONE AGENT_FELL_SILENT
@@ -165,7 +167,7 @@ PACKAGE = Path(curiosity_rosa_demo.__file__).parent
 TESTS = Path(__file__).parents[1]
 TABLE = load_requirements()
 SHIPPED = load_config()
-ALL = [*(f'S{n}' for n in range(1, 7)), *(f'FR-{n:02d}' for n in range(1, 22))]
+ALL = [*(f'S{n}' for n in range(1, 7)), *(f'FR-{n:02d}' for n in range(1, 23))]
 
 
 def has(path: Path, dotted: str) -> bool:

@@ -84,6 +84,7 @@ class MotionConfig(Section):
     settling_max_s: Seconds
     odometry_max_age_s: Seconds
     odometry_stop_s: Annotated[Duration, above('odometry_max_age_s', or_zero=True)]
+    driver_silence_s: Duration
     heartbeat_max_age_s: Seconds
     agent_lease_s: float = Field(ge=0.1, le=10.0)
     clock_max_age_s: Seconds
