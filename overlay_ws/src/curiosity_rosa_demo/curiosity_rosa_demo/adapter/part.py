@@ -107,6 +107,11 @@ class Part:
         led_to = Posture.STOWED if self.stows(command) else Posture.DEPLOYED
         return self._command == command and self.posture is led_to
 
+    def is_heard(self, now: float) -> bool:
+        """Whether its joint states are fresh."""
+        reading = self._reading
+        return reading is not None and now - reading.at <= self._limits.joint_max_age_s
+
     def drive_refusal(self) -> str:
         """Why the base may not drive while it is not stowed."""
         return RefusalCode.NOT_STOWED.text(part=self.name, stow=self._stow_command)
@@ -114,7 +119,7 @@ class Part:
     def refusal(self, command: str, now: float) -> str:
         """Why its posture does not allow this command; '' if it does."""
         settings = self.commands[command]
-        if settings.by_trajectory and not self._is_heard(now):
+        if settings.by_trajectory and not self.is_heard(now):
             return f'{self.name}: no joint states, so a stop could not hold it'
         if settings.only_after and not any(map(self.reached, settings.only_after)):
             return f'{self.name} must first be where {" or ".join(settings.only_after)} leads'
@@ -199,7 +204,7 @@ class Part:
             not self.holding
             and self._reading is not None
             and self._must_be_seen
-            and not self._is_heard(now)
+            and not self.is_heard(now)
         ):
             self._reading = None
             self.failed()
@@ -222,17 +227,13 @@ class Part:
         self._answered_at = None
         self._was_elsewhere = False
 
-    def _is_heard(self, now: float) -> bool:
-        reading = self._reading
-        return reading is not None and now - reading.at <= self._limits.joint_max_age_s
-
     def _is_at_target(self, reading: Reading) -> bool:
         target = self.commands[self._command].target_rad
         return reading.near(target, self._limits.tolerance_rad)
 
     def _unseen(self, now: float) -> str:
         """Why the joints cannot be held; '' if they can."""
-        if self._reading is None or not self._is_heard(now):
+        if self._reading is None or not self.is_heard(now):
             return 'no joint states'
         finite = all(map(math.isfinite, self._reading.angles))
         return '' if finite else 'an angle is not a number'
@@ -248,7 +249,7 @@ class Part:
             return None
         elapsed, duration_s = now - self._answered_at, self.commands[self._command].duration_s
         duration_over = elapsed >= duration_s
-        if self._reading is None or not self._is_heard(now):
+        if self._reading is None or not self.is_heard(now):
             return duration_over or None
         if self._is_at_target(self._reading):
             return self._was_elsewhere or duration_over or None

@@ -41,6 +41,7 @@ def status_of(
     mast, obstacles = rules.mast, rules.obstacles
     is_known = mast is None or mast.posture is not Posture.UNKNOWN
     is_open = mast is not None and not mast.is_stowed if is_known else None
+    is_heard = mast is not None and mast.is_heard(rules.time.simulated)
     x, y, yaw = pose or (None, None, None)
     return {
         'mast_is_open': is_open,
@@ -50,7 +51,7 @@ def status_of(
         'rover_x': x,
         'rover_y': y,
         'yaw_rad': yaw,
-        'mast_yaw_rad': mast_turn if is_open is not False else None,
+        'mast_yaw_rad': mast_turn if is_heard and is_open is not False else None,
         'mast': NO_MAST if mast is None else mast.state,
         'appendages': {name: part.state for name, part in rules.parts.items() if part is not mast},
         'e_stop': rules.e_stop,

@@ -38,6 +38,7 @@ NEED_TO_CLOSE_MAST = 'Need to close mast'
 NEED_TO_STOW = 'Need to stow'  # and the appendage
 NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'
+MAST_IS_NOT_RAISED = 'Mast is not raised: mast_open raises it'
 MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'

@@ -24,7 +24,12 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import MAST_IS_CLOSED, RoverPose, ToolResult
+from curiosity_rosa_demo.domain.models import (
+    MAST_IS_CLOSED,
+    MAST_IS_NOT_RAISED,
+    RoverPose,
+    ToolResult,
+)
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import ClockWatch
@@ -87,9 +92,14 @@ class RoverTools:
         return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
 
     def _capture(self) -> dict[str, Any]:
-        needs_mast = self._config.thresholds.capture.require_open_mast
-        if needs_mast and self._client.status().get('mast_is_open') is False:
-            raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
+        if self._config.thresholds.capture.require_open_mast:
+            status = self._client.status()
+            is_open = status.get('mast_is_open')
+            if is_open is False:
+                raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
+            # Joint states that show a raised mast would have made it known.
+            if is_open is None and status.get('mast_yaw_rad') is not None:
+                raise ServiceFailed(MAST_IS_NOT_RAISED, RefusalCode.MAST_IS_CLOSED.value)
         response = self._client.capture()
         pose = self._client.pose()
         at = {} if pose is None else {'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad}

@@ -16,12 +16,14 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+from curiosity_rosa_demo.adapter.report import status_of
 from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     MAST_IS_CLOSED,
+    MAST_IS_NOT_RAISED,
     NEED_TO_CLOSE_MAST,
     RoverPose,
     ToolResult,
@@ -35,6 +37,7 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S, RoverTools
+from guard_world import CLOSED, CONFIG, World
 from hypothesis import given
 from hypothesis import strategies as st
 from missions.rover_twin import OwnedClock
@@ -244,7 +247,7 @@ def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
     assert rover.calls == ['move_stop']
 
 
-def test_a_capture_is_taken_unless_the_mast_is_known_closed() -> None:
+def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> None:
     seen = {'score': 0.5, 'is_good': False, 'image_topic': PICTURE_TOPIC, 'image_stamp_s': 1.5}
     cost, at = COSTS['capture_and_score'], {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0}
     for mast in (True, None):
@@ -252,6 +255,17 @@ def test_a_capture_is_taken_unless_the_mast_is_known_closed() -> None:
         assert tools_of(rover).run('capture_and_score').data == {**seen, **at, 'cost': cost}
     closed = tools_of(SimulatedRover(mast_is_open=False)).run('capture_and_score')
     assert closed == failed(MAST_IS_CLOSED, cost=cost)
+    world = World()
+    world.mast = world.mast_target = CLOSED  # by an adapter that is no more
+    for joints_on in (False, True, False):
+        world.joints_on = joints_on
+        world.step(2 * CONFIG.mast.joint_max_age_s)
+        status = status_of(world.guard, None, CLOSED[1])
+        assert status['mast'] == 'unknown'
+        rover = SimulatedRover(mast_is_open=None, extra_status=status)
+        result = tools_of(rover).run('capture_and_score')
+        told = (MAST_IS_NOT_RAISED, RefusalCode.MAST_IS_CLOSED) if joints_on else ('', '')
+        assert (result.error_reason, result.error_code) == told
 
 
 @pytest.mark.parametrize('value', [math.nan, math.inf, object(), '\ud83d'])
