@@ -11,6 +11,7 @@ key=$(find "${sources[@]}" "$here/colcon.yaml" -type f ! -name '*.pyc' ! -path '
 source "$here/ros_env.sh"
 echo "overlay: building it from /curiosity_rosa" >&2
 mkdir -p log
+rm -rf {build,install}/curiosity_{rosa_demo,stand_in} # setuptools would keep modules that the sources have lost
 if ! colcon build >log/build.txt 2>&1; then
   tail -n 40 log/build.txt >&2
   echo "overlay: building it failed; 'scripts/compose.sh cp curiosity_demo:/overlay/log/build.txt FILE' copies the log" >&2

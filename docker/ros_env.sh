@@ -1,7 +1,7 @@
 # shellcheck shell=bash source=/dev/null
 # source docker/ros_env.sh: in the container, set up the demo's workspace (or ROS alone), the virtual environment and
 # the overlay. Works with set -eu.
-_cr_options=$(set +o)
+_cr_options=$-
 set +eu
 if [ -r /home/spaceros-user/curiosity_ws/install/setup.bash ]; then
   . /home/spaceros-user/curiosity_ws/install/setup.bash
@@ -13,5 +13,6 @@ case ":$PATH:" in
   *":$CURIOSITY_VENV/bin:"*) ;;
   *) export PATH="$CURIOSITY_VENV/bin:$PATH" ;;
 esac
-eval "$_cr_options"
+case $_cr_options in *e*) set -e ;; esac # $(set +o) would not tell: a substitution is without -e
+case $_cr_options in *u*) set -u ;; esac
 unset _cr_options _cr_setup

@@ -240,6 +240,19 @@ def test_when_one_of_them_ends_so_does_the_container_and_what_is_deaf_is_killed(
     assert not runs(str(container.demo))
 
 
+def test_a_build_begins_without_the_modules_of_the_one_before(container: Container) -> None:
+    folder = container.docker.parent
+    build = (ROOT / 'docker/build_overlay.sh').read_text().replace('/overlay\n', f'{folder}\n')
+    build = build.replace(' /curiosity_rosa/', f' {folder}/').replace('(/cur', f'({folder}/cur')
+    script(container.docker / 'build_overlay.sh', build)
+    for source in ('curiosity_rosa/overlay_ws/src', 'standalone/src/curiosity_stand_in'):
+        script(folder / source / 'new.py', '')
+    old = script(folder / 'install/curiosity_rosa_demo/old.py', '')
+    container.fake('colcon', f'! [[ -e {old} ]]\n')
+    run = container.run('build_overlay.sh')
+    assert (run.wait(timeout=20), old.exists()) == (0, False)
+
+
 # --- compose.sh and console.sh on the host -----------------------------------------------------
 
 
@@ -515,7 +528,7 @@ def test_the_container_has_the_versions_that_are_tested_here(python: str) -> Non
         assert requirement.specifier.contains(ours[name], prereleases=True), name
 
 
-# --- docker/health.py: whether the container is well -------------------------------------------
+# --- docker/health.sh: whether the container is well -------------------------------------------
 
 
 @contextmanager
@@ -532,10 +545,12 @@ def speaking(sandbox: Sandbox, *names: str) -> Iterator[None]:
 
 @pytest.fixture
 def health(sandbox: Sandbox) -> Callable[..., tuple[int, str]]:
+    ours = {'CURIOSITY_VENV': sys.prefix, 'CURIOSITY_HEALTHY': f'{sandbox.folder}/healthy'}
+
     def run(**env: str) -> tuple[int, str]:
         done = subprocess.run(
-            [sys.executable, str(DOCKER / 'health.py')],
-            env={**os.environ, **sandbox.env, **env},
+            [str(DOCKER / 'health.sh')],
+            env={**os.environ, **sandbox.env, **ours, **env},
             capture_output=True,
             text=True,
             timeout=40,
