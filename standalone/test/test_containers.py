@@ -41,8 +41,7 @@ done
 STANDS_WITHIN_S = 3.0
 DRIVE = (':mast_close', ':forward 20')
 OVERLAY, ROVER = 'lib/curiosity_rosa_demo', 'lib/curiosity_rover_demo'
-# False: the drive goes on, and a stop works. Without run_demo move_wheel repeats its last command;
-# without move_wheel only the adapter speaks to the wheels' controller, which knows no time-out.
+# False: the drive goes on, and a stop works.
 STOPS = {
     'bin/ros2 launch curiosity_rosa_demo': True,
     'bin/ros2 launch curiosity_rover_demo': True,
@@ -50,8 +49,8 @@ STOPS = {
     f'{OVERLAY}/agent_node': True,
     f'{OVERLAY}/simulator_node': False,
     f'{OVERLAY}/visualizer_node': False,
-    f'{ROVER}/run_demo': False,
-    f'{ROVER}/move_wheel': False,
+    f'{ROVER}/run_demo': True,
+    f'{ROVER}/move_wheel': True,
     f'{ROVER}/move_mast': False,
     f'{ROVER}/move_arm': False,
 }

@@ -77,7 +77,15 @@ TIMES = {
 IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
-        *('last_error', 'violation', '_alarms', '_stop_failure', 'failure', '_names'),
+        *(
+            'last_error',
+            'violation',
+            '_alarms',
+            '_stop_failure',
+            '_error_before',
+            'failure',
+            '_names',
+        ),
         *('_runs_away', '_runs_since', '_moved_at'),
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         *('_moves_in_flight', '_moves_unanswered'),

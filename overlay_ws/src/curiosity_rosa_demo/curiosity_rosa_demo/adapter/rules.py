@@ -135,7 +135,7 @@ class Rules:
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._stop_number = 0  # of the newest call
         self._stop: Stop | None = None
-        self._stop_failure = ''
+        self._stop_failure = self._error_before = ''
         self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
         self._driven = ''  # the last motion that the adapter started
         self._moving_since = time.travelled
@@ -589,6 +589,8 @@ class Rules:
             return None, False
         call, twist = stop.advance(fresh, settles=settles)
         if stop.failure != self._stop_failure:
+            if not self._stop_failure:
+                self._error_before = self.last_error
             self.last_error = self._stop_failure = stop.failure
         if call:
             self._stop_number += 1
@@ -603,8 +605,9 @@ class Rules:
             self.violation, self.stops_ended = '', self._stop_number
             if fresh is not None:
                 self._stops_confirmed = self._stop_number
-            if self.last_error == stop.failure:
-                self.last_error = ''  # resolved: a later call, or zero Twists, stopped the rover
+            if stop.failure and self.last_error == stop.failure:
+                # Resolved: a later call, or zero Twists, stopped the rover.
+                self.last_error = self._error_before
             self._stop_failure = ''
             return None, False
         return self._stop_number if call else None, twist
