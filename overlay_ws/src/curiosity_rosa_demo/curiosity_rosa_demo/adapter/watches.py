@@ -169,7 +169,7 @@ LONGER = 3.0  # times the longest pause so far: no silence of a driver that repe
 class _Commands(NamedTuple):
     """Those of a drive on one topic. ``longest_s``: the longest pause between two."""
 
-    count: int
+    total: int
     at: float  # of the newest
     longest_s: float
 
@@ -194,8 +194,8 @@ class DriverSilence:
     def record(self, topic: str) -> None:
         """A command of a drive has arrived."""
         now = self._time.steady
-        count, at, longest_s = self._heard.get(topic, _Commands(0, now, 0.0))
-        self._heard[topic] = _Commands(count + 1, now, max(longest_s, now - at))
+        total, at, longest_s = self._heard.get(topic, _Commands(0, now, 0.0))
+        self._heard[topic] = _Commands(total + 1, now, max(longest_s, now - at))
 
     def stop_reason(self, heard_at: float | None) -> str:
         """Why the rover must stop; '' if it may go on. ``heard_at``: when the newest odometry
@@ -206,7 +206,7 @@ class DriverSilence:
         for topic, heard in self._heard.items():
             silent_s = until - heard.at
             longest_s = max(self._time.stretched(limit_s), LONGER * heard.longest_s)
-            if limit_s > 0.0 and heard.count >= HEARD and silent_s >= longest_s:
+            if limit_s > 0.0 and heard.total >= HEARD and silent_s >= longest_s:
                 return RefusalCode.DRIVER_FELL_SILENT.text(topic=topic, seconds=silent_s)
         return ''
 
