@@ -363,7 +363,7 @@ def test_a_forged_heartbeat_does_not_keep_the_motion_of_a_frozen_agent(
 def foreign_driver(box: Sandbox) -> Iterator[None]:
     """Repeats a Twist."""
     publisher = box.node.create_publisher(Twist, '/cmd_vel', 10)
-    wait_until(lambda: publisher.get_subscription_count() == 2, 'the wheels, and this test')
+    wait_until(lambda: publisher.get_subscription_count() == 3, 'wheels, adapter and this test')
     ended, twist = threading.Event(), Twist()
     twist.linear.x = 2.0
 
