@@ -110,7 +110,7 @@ def _query_text(command: Command, session: AgentSession, runtime: Runtime, confi
     if name == 'mode':
         return runtime.mode_text()
     if name == 'tasks':
-        return tasks_table(runtime.list_tasks()[-MAX_TASKS:], datetime.now(timezone.utc))
+        return tasks_table(runtime.list_tasks()[: -MAX_TASKS - 1 : -1], datetime.now(timezone.utc))
     if name == 'task':
         return task_text(runtime.find_task(command.text))
     if name == 'history':
