@@ -92,7 +92,9 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     if pose is None or goal is None:
         return None
     way = _planned_way(proposal, situation, limits)
-    way_m = math.dist(pose, goal) + LONGEST_TURNS * limits.turn_radius_m if way is None else way.metres
+    if way is not None:
+        return way.metres + fastest * limits.reaction_s
+    way_m = math.dist(pose, goal) + LONGEST_TURNS * limits.turn_radius_m
     return way_m + fastest * limits.reaction_s
 
 
