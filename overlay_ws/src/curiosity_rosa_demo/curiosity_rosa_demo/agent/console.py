@@ -92,7 +92,7 @@ COMMANDS_BEFORE_READY = frozenset(
         ),
     }
 )
-REMEMBERED_TASKS = 100
+REMEMBERED_TASKS = 20
 ECHO_COLUMNS = 200  # of a remote line, as the console shows it
 MAX_LINE_CHARS = 10_000  # the intent rules read so many in 25 ms
 
@@ -144,7 +144,7 @@ class Console:
         self._shown_result = ''  # the last result of a tool that was printed as a trace event
         self._decision: TraceEvent | None = None  # not printed yet
         # Of the tasks whose end is printed here. Their events may come after their end.
-        self._reported_ids: deque[str] = deque(maxlen=REMEMBERED_TASKS)
+        self._reported: deque[Task] = deque(maxlen=REMEMBERED_TASKS)
 
     # --- lines in ---------------------------------------------------------------------------
 
@@ -320,15 +320,16 @@ class Console:
         return not self._ready or self._pending_count > 0
 
     def print_event(self, event: TraceEvent) -> None:
-        """Print a trace event, except for the end of a turn and the decision that led to it: the
-        answer is printed instead.
+        """Print a trace event, except for what the report of a task says again: the end of a turn
+        with the decision that led to it, and why a command failed.
         """
         decision, self._decision = self._decision, None
         in_task = (event.data or {}).get(IN_TASK)
-        is_answered = event.type == TurnAnswered.TYPE or (
-            event.type == TurnFailed.TYPE and in_task in self._reported_ids
+        name = next((each.name for each in list(self._reported) if each.id == in_task), None)
+        is_failure = event.type == TurnFailed.TYPE or (
+            event.ok is False and event.tool_name == name
         )
-        if is_answered:
+        if event.type == TurnAnswered.TYPE or (name is not None and is_failure):
             return
         if decision is not None:
             self._say(f'  {trace_line(decision)}')
@@ -439,7 +440,7 @@ class Console:
                 if is_local:
                     with self._condition:
                         self._pending_tasks[reply.task.id] = reply.task
-                self._reported_ids.append(reply.task.id)
+                self._reported.append(reply.task)
                 self._runtime.call_on_end(reply.task, on_end)
 
         def on_end(task: Task) -> None:
