@@ -44,12 +44,18 @@ def transcript(page: str, prompt: str) -> Iterator[tuple[str, list[str]]]:
             yield typed, [line for line in seen if line.strip() != '...']
 
 
+VARIES = {  # from run to run, in a text that is escaped
+    r'(?<!\w)[0-9a-f]{8}(?!\w)': '[0-9a-f]{8}',
+    r'(?<!\w)\d+\\ (?:s|min)(?!\w)': r'\d+\ (s|min)',
+    r'(?<!\w)(?:\\-)?\d+(?:\\\.\d+)?': r'-?\d+(\.\d+)?',
+}
+
+
 def pattern(line: str) -> str:
-    """The line with any numbers, IDs and ages in it, cut where the page cuts it."""
+    """The line with any IDs, ages and numbers in it, cut where the page cuts it."""
     told = re.escape(re.sub(r'\s+', ' ', line).strip().removesuffix('...'))
-    told = re.sub(r'(?<!\w)[0-9a-f]{8}(?!\w)', '[0-9a-f]{8}', told)
-    told = re.sub(r'(?<![\w{\-])-?\d+(\\\.\d+)?(?![\w}\]])', r'-?\\d+(\\.\\d+)?', told)
-    return re.sub(r'\\ (s|min)\\ ', r'\\ (s|min)\\ ', told)
+    kinds = re.compile('|'.join(f'({kind})' for kind in VARIES))
+    return kinds.sub(lambda found: list(VARIES.values())[found.lastindex - 1], told)
 
 
 def follows(run: Run, since: int, lines: list[str]) -> None:
