@@ -3,6 +3,7 @@
 python examples/chat_server.py [PORT]
 """
 
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import sys
@@ -50,4 +51,5 @@ if __name__ == '__main__':
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
     server = ThreadingHTTPServer(('127.0.0.1', port), Handler)
     print(f'http://127.0.0.1:{server.server_port}/v1', flush=True)
-    server.serve_forever()
+    with suppress(KeyboardInterrupt):
+        server.serve_forever()

@@ -81,7 +81,9 @@ class Scout(Node):
 if __name__ == '__main__':
     rclpy.init()
     try:
-        rclpy.spin(Scout())
+        scout = Scout()
+        print('Scout is up; Ctrl-C ends it.', flush=True)
+        rclpy.spin(scout)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:

@@ -26,7 +26,7 @@ sourced_ros() {  # print the first prefix on AMENT_PREFIX_PATH with rclpy, outsi
   done
 }
 
-ros="" model="" physics=""
+ros="" model="" physics="" asked=" $* "
 while (($#)); do
   case $1 in
     --ros) ros=${2-}; shift 2 || die "--ros needs a value: wheels or system" ;;
@@ -106,7 +106,10 @@ fi
 add() {  # add NAME SIZE: install the pins of standalone/requirements-NAME.txt into the environment
   local pins=standalone/requirements-$1.txt mark=$venv/.$1 key
   key=$({ "$python" -VV; cat "$pins"; } | sha256sum)
-  [[ $(cat "$mark" 2>/dev/null) != "$key" ]] || return 0
+  if [[ $(cat "$mark" 2>/dev/null) == "$key" ]]; then
+    [[ $asked != *" --$1 "* ]] || say "what --$1 needs is in .venv already"
+    return 0
+  fi
   say "installing what --$1 needs into .venv ($2)"
   : >"$mark"
   "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$pins" ||

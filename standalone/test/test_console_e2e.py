@@ -137,14 +137,21 @@ def test_a_conversation_a_ctrl_c_that_stops_the_rover_and_two_that_quit(bench: B
 
     terminal.enter(':cap')
     terminal.expect(r'\[ACT\] capture_and_score')
-    terminal.expect(r'score 0\.\d+, is_good false')
+    terminal.expect(r'score 0\.\d+, not good')
     terminal.enter(':foward')
     terminal.expect('! no command :foward; did you mean :forward')
+    terminal.child.send(':submit cap' + TAB)
+    terminal.expect('ture_and_score')
+    terminal.child.send('\x15')  # Ctrl-U
+    said_before = terminal.text.count('I did not understand')
+    terminal.enter('tell me a joke')
+    terminal.expect('! I did not understand')
     terminal.enter(':forward 1')
     terminal.expect('! Need to close mast')
 
     terminal.enter('ローバーの状態を教えて')
     terminal.expect('状態: マストは展開')
+    assert terminal.text.count('I did not understand') == said_before + 1
     terminal.child.send(UP + UP + '\r')  # over the sentence to :forward 1
     terminal.expect('! Need to close mast')
 

@@ -153,7 +153,7 @@ LEASH_S = 30.0
 STATUS = 'Status: the mast'
 REFUSED = '! SAFE_MODE: refused, nothing may move.'
 NO_PICTURE = ('The turn ended without a picture',)
-NOT_YET = ('[ERROR] mast_close', '[ERROR] move_forward')  # no joint states or odometry yet
+NOT_YET = ('\n! ',)  # no joint states or odometry yet
 CLEAR_ANSWERS = ('cleared: ', 'nothing to clear: ')
 DROVE = '[RESULT] move_forward: duration 1.0 s'
 

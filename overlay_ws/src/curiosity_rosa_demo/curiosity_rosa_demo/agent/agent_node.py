@@ -289,6 +289,7 @@ class AgentApp:
             board,
         )
         self._notes = registry.notes
+        self.skill_names = [each.name for each in registry]  # for completion
         messages = self.config.agent.policy.topic_messages
         self._message_intake = MessageIntake(
             self.config.topics.agent.messages,
@@ -684,7 +685,8 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
     app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         commands = with_templates(app.config.prompts.templates)
-        run_terminal(app.console, app.robot_service.console_status, interrupts, commands)
+        status = app.robot_service.console_status
+        run_terminal(app.console, status, interrupts, commands, app.skill_names)
     else:
         run_pipe(app.console)
     return 0

@@ -53,6 +53,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.origin import caller_prefix, named_caller, Origin
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
@@ -61,7 +62,14 @@ from curiosity_rosa_demo.infra.config.agent import DEMO
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.trace.events import ModelCalled, QuestionAsked, TurnAnswered, TurnStarted
+from curiosity_rosa_demo.trace.events import (
+    IN_TASK,
+    ModelCalled,
+    QuestionAsked,
+    TurnAnswered,
+    TurnFailed,
+    TurnStarted,
+)
 
 OPERATOR = 'the operator'
 COMMAND_INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
@@ -84,6 +92,7 @@ COMMANDS_BEFORE_READY = frozenset(
         ),
     }
 )
+REMEMBERED_TASKS = 20
 ECHO_COLUMNS = 200  # of a remote line, as the console shows it
 MAX_LINE_CHARS = 10_000  # the intent rules read so many in 25 ms
 
@@ -133,6 +142,9 @@ class Console:
         self.last_outcome: Outcome | None = None
         self._languages: dict[Origin, str] = {}  # of the last sentence of each origin
         self._shown_result = ''  # the last result of a tool that was printed as a trace event
+        self._decision: TraceEvent | None = None  # not printed yet
+        # Of the tasks whose end is printed here. Their events may come after their end.
+        self._reported: deque[Task] = deque(maxlen=REMEMBERED_TASKS)
 
     # --- lines in ---------------------------------------------------------------------------
 
@@ -308,7 +320,22 @@ class Console:
         return not self._ready or self._pending_count > 0
 
     def print_event(self, event: TraceEvent) -> None:
-        """Print a trace event, except for the end of a turn: its answer is printed instead."""
+        """Print a trace event, except for what the report of a task says again: the end of a turn
+        with the decision that led to it, and why a command failed.
+        """
+        decision, self._decision = self._decision, None
+        in_task = (event.data or {}).get(IN_TASK)
+        name = next((each.name for each in list(self._reported) if each.id == in_task), None)
+        is_failure = event.type == TurnFailed.TYPE or (
+            event.ok is False and event.tool_name == name
+        )
+        if event.type == TurnAnswered.TYPE or (name is not None and is_failure):
+            return
+        if decision is not None:
+            self._say(f'  {trace_line(decision)}')
+        if event.kind is TraceKind.DECIDE and event.tool_name == DECIDE_TOOL:
+            self._decision = event  # the next event tells whether it ends the turn
+            return
         # The console itself has printed these two already.
         start, question = TurnStarted.of(event), QuestionAsked.of(event)
         is_known = (start is not None and start.calls == 0) or (
@@ -316,7 +343,7 @@ class Console:
             and (question.task_id != '' or self._session.approval_queue.is_attended)
         )
         is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
-        if TurnAnswered.of(event) is None and not is_known:
+        if not is_known:
             self._say(f'  {trace_line(event)}')
             if event.kind is TraceKind.RESULT:
                 self._shown_result = event.message
@@ -413,6 +440,7 @@ class Console:
                 if is_local:
                     with self._condition:
                         self._pending_tasks[reply.task.id] = reply.task
+                self._reported.append(reply.task)
                 self._runtime.call_on_end(reply.task, on_end)
 
         def on_end(task: Task) -> None:

@@ -95,14 +95,25 @@ class TurnStarted(TypedEvent):
 
 
 class TurnAnswered(TypedEvent):
-    """A turn ended with an answer; the message is the answer. A turn that failed ends with an
-    ERROR.
-    """
+    """A turn ended with an answer; the message is the answer."""
 
     TYPE, KINDS = 'turn_answered', (TraceKind.RESULT,)
 
     ok: bool | None
     score: float | None
+    tool_name: None = None
+
+
+class TurnFailed(TypedEvent):
+    """A turn ended without success; the message is the reason. In older recordings it is an ERROR
+    without a type.
+    """
+
+    TYPE, KINDS = 'turn_failed', (TraceKind.ERROR,)
+
+    ok: bool | None
+    score: float | None
+    error_reason: str | None
     tool_name: None = None
 
 

@@ -10,19 +10,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
 import math
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.adapter_status import rival_texts
 from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED
 from curiosity_rosa_demo.domain.models import finite_float as finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
+from pydantic import ValidationError
 
 # The unit of a result's value: by the end of its key, or by the whole key.
-UNIT_FORMATS = {'m': '{:.2f} m', 's': '{:.1f} s', 'rad': '{:.2f} rad'}
+UNIT_FORMATS = {
+    'm': '{:.2f} m',
+    's': '{:.1f} s',
+    'rad': '{:.2f} rad',
+    'deg': '{:.1f} deg',
+    'pct': '{:.1f} %',
+}
 LENGTHS_M = ('x', 'y')
+NOT_TOLD = ('cost', 'image_topic', 'image_stamp_s')  # a person reads nothing in them
 TOOL_RESULT = 'tool_result'  # type of the event
 
 
@@ -36,7 +46,7 @@ def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
     """Emit one RESULT or ERROR event for the result of ``tool``."""
     trace(
         TraceKind.RESULT if result.ok else TraceKind.ERROR,
-        f'{tool}: {result_summary(result)}',
+        f'{tool}: {summary_of(tool, result)}',
         type=TOOL_RESULT,
         tool_name=tool,
         ok=result.ok,
@@ -56,6 +66,12 @@ def tool_result(done: SkillResult) -> ToolResult:
     return ToolResult(ok=False, error_reason=reason, error_code=code, data=done.metrics)
 
 
+def summary_of(tool: str, result: ToolResult) -> str:
+    """A result of ``tool`` in words and units, for people."""
+    told = IN_WORDS.get(tool) if result.ok else None
+    return (told(result.data) if told else '') or result_summary(result)
+
+
 def result_summary(result: ToolResult) -> str:
     """A result in one short text."""
     if not result.ok:
@@ -63,7 +79,7 @@ def result_summary(result: ToolResult) -> str:
     shown = (
         _measurement_text(key, value)
         for key, value in result.data.items()
-        if value is not None and value != '' and key not in ('cost', 'image_topic')
+        if value is not None and value != '' and key not in NOT_TOLD
     )
     return ', '.join(shown) or 'done'
 
@@ -73,6 +89,8 @@ def _measurement_text(key: str, value: Any) -> str:
     their number.
     """
     number, (name, _, unit) = finite_float(value), key.rpartition('_')
+    if isinstance(value, bool) and key.startswith('is_'):
+        return f'{"" if value else "not "}{key[3:]}'
     if number is not None and key in LENGTHS_M:
         return f'{key} {round(number, 2) + 0.0:.2f} m'  # + 0.0: no -0.0
     if number is not None and name and unit in UNIT_FORMATS:
@@ -103,3 +121,24 @@ def status_text(status: dict[str, Any]) -> str:
 def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:
     parts = status.get('appendages')
     return list(parts.items()) if isinstance(parts, dict) else []
+
+
+def ground_text(data: dict[str, Any]) -> str:
+    """The figures of an analysis of the ground, each with its unit and how sure it is; '' for data
+    of another shape: a skill of this name may be somebody's own.
+    """
+    try:
+        analysis = GroundAnalysis.model_validate(data, extra='ignore')
+    except ValidationError:
+        return ''
+    return '; '.join(
+        f'{each.name.lower()} {each.value}, {each.sure}'
+        + ('' if each.sure == MEASURED else ' sure')
+        for each in ground_figures(analysis)
+    )
+
+
+IN_WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    'get_status': status_text,
+    'analyze_ground': ground_text,
+}

@@ -379,6 +379,7 @@ LOOP = (
 @some
 @given(worlds(), OFFSETS, HEADINGS, st.floats(0.1, 20.0), st.booleans())
 @example(LOOP, (0.75, -11.13), -1.63, 7.4, False)
+@example(LOOP, (0.0, 0.0), 3.4, 1.0, False)  # about face on the spot: more than one circle
 def test_a_navigation_that_passes_keeps_its_planned_way_inside(
     world: World, offset: tuple[float, float], yaw: float | None, radius: float, still: bool
 ) -> None:

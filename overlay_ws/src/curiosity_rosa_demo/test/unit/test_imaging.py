@@ -45,7 +45,7 @@ from curiosity_stand_in.renderer import Renderer
 import cv2
 from examples import examples
 from ground_views import BODY, gentle_relief, judged, views
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from missions.rover_twin import ANALYSIS
 import numpy as np
@@ -397,6 +397,7 @@ def test_a_painted_rock_is_found_where_it_stands(ahead: float, left: float) -> N
     st.floats(0.1, 1.9),
     st.tuples(st.floats(-20.0, 20.0), st.floats(-20.0, 20.0)),
 )
+@example((1.0, 1.0), (1.0, 1.0), 1.0, (1e-45, 1e-45))  # a division overflows
 def test_a_box_hides_a_ray_that_passes_through_it(
     x: tuple[float, float], y: tuple[float, float], top: float, point: tuple[float, float]
 ) -> None:

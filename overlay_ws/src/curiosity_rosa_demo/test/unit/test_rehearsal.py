@@ -42,7 +42,7 @@ from guardrails_world import (
     skill_facts,
 )
 from harness import wait_until
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from tool_rover import SimulatedRover, START_LATE_S, with_figures
@@ -79,6 +79,7 @@ def forecast(*ops: Operation, facts: dict[str, Any] = HERE, at: Stage | None = N
     radius=st.floats(1.5, 4.0),
 )
 @some
+@example(drives=[('turn_left', 5.1796875)], speed=0.5, turn_speed=0.5, radius=1.5)
 def test_the_rover_drives_where_the_twin_has_been(
     drives: list[tuple[str, float]], speed: float, turn_speed: float, radius: float
 ) -> None:
@@ -96,7 +97,8 @@ def test_the_rover_drives_where_the_twin_has_been(
     end, fastest = expected.end, max(speed, turn_speed)
     assert end is not None
     late_m = START_LATE_S * fastest * len(ops)  # so late at most, and a stop somewhat less
-    assert abs(metres - expected.metres) <= late_m
+    # Odometry measures the chords of an arc.
+    assert abs(metres - expected.metres) <= late_m + 1e-3 * expected.metres
     swung_m = START_LATE_S * turn_speed / radius * len(ops) * expected.metres
     there = rover.state.pose
     assert math.dist((there.x, there.y), (end.x, end.y)) <= late_m + swung_m + 0.05

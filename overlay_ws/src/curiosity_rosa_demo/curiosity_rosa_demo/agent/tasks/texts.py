@@ -21,11 +21,11 @@ from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
 MAX_TASK_COLUMNS, MAX_REASON_COLUMNS = 40, 50  # columns
-TABLE_HEADINGS = ('id', 'state', 'prio', 'what', 'for', 'why')
+TABLE_HEADINGS = ('id', 'state', 'prio', 'what', 'age', 'why')
 
 
 def tasks_table(tasks: Iterable[Task], now: datetime) -> str:
-    """One line per task; the column ``for`` is the time since its last change."""
+    """One line per task; ``age``: the time since its last change."""
     rows = [
         (
             task.id[:8],

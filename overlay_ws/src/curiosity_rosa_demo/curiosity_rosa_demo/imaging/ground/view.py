@@ -126,7 +126,7 @@ def hidden(body: PartConfig, scene: Scene, ahead: Floats, left: Floats) -> Mask:
         return np.zeros(ahead.shape, np.bool_)
     first = np.full(ahead.shape, (height - body.height_m) / height, np.float32)
     last = np.ones(ahead.shape, np.float32)
-    with np.errstate(invalid='ignore', divide='ignore'):
+    with np.errstate(invalid='ignore', divide='ignore', over='ignore'):
         for points, at, low, high in (
             (ahead, x, body.x_min, body.x_max),
             (left, y, body.y_min, body.y_max),

@@ -10,9 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from http.client import HTTPException, HTTPResponse
+from collections.abc import Callable
 import json
 import threading
 import time
@@ -22,51 +20,8 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentRefused,
     AgentUnavailable,
 )
-
-# --- Server-sent events out of lines. Pure -----------------------------------------------------
-# Source: https://html.spec.whatwg.org/multipage/server-sent-events.html
-
-
-MAX_DATA_BYTES = 1_000_000  # of one event; the rest of it is dropped
-
-
-@dataclass(frozen=True)
-class ServerEvent:
-    """``event``: text, status or gap. ``event_id``: '' if it has none."""
-
-    event: str
-    event_id: str
-    text: str
-
-
-def read_events(lines: Iterable[bytes]) -> Iterator[ServerEvent]:
-    """The events whose data is JSON with a text; any other event is skipped. Of the fields, only
-    the ones that ``/console`` sends have a meaning.
-    """
-    fields: dict[str, str] = {}
-    for line in lines:
-        stripped = line.decode('utf-8', 'replace').rstrip('\r\n')
-        if stripped:
-            name, _, value = stripped.partition(':')
-            if len(value) <= MAX_DATA_BYTES:
-                fields[name] = value.removeprefix(' ')
-            continue
-        if (text := _text(fields.get('data', ''))) is not None:
-            yield ServerEvent(fields.get('event', 'message'), fields.get('id', ''), text)
-        fields = {}
-
-
-def _text(data: str) -> str | None:
-    """What a person reads of the event: its text, or the detail of a gap."""
-    try:
-        content = json.loads(data)
-    except ValueError:
-        return None
-    if not isinstance(content, dict):
-        return None
-    text = content.get('text', content.get('detail'))
-    return text if isinstance(text, str) else None
-
+import httpx
+from httpx_sse import EventSource, SSEError
 
 RETRY_S = 1.0
 LOST_TEXT = '! The agent does not answer any more; this console attaches again once it does.'
@@ -82,7 +37,7 @@ class Transcript:
         self._last_event_id = ''
         self._attached, self._closed = threading.Event(), threading.Event()
         self._newest_s = time.monotonic()  # of the last text
-        self._response: HTTPResponse | None = None
+        self._response: httpx.Response | None = None
         self._thread = threading.Thread(target=self._run, name='transcript', daemon=True)
 
     @property
@@ -122,19 +77,22 @@ class Transcript:
             self._closed.wait(RETRY_S)
             self._attach_again()
 
-    def _read(self, response: HTTPResponse) -> None:
+    def _read(self, response: httpx.Response) -> None:
         """Until the connection ends, or the agent is silent for longer than its heartbeat."""
         try:
-            for event in read_events(response):
+            for event in EventSource(response).iter_sse():
                 if self._closed.is_set():
                     return
-                self._last_event_id = event.event_id or self._last_event_id
+                text = _text(event.data)
+                if text is None:
+                    continue
+                self._last_event_id = event.id or self._last_event_id
                 if event.event == 'status':
-                    self.status = event.text
+                    self.status = text
                 else:
                     self._newest_s = time.monotonic()
-                    self._show(f'({event.text})' if event.event == 'gap' else event.text)
-        except (OSError, HTTPException, ValueError):  # ValueError: closed while it reads
+                    self._show(f'({text})' if event.event == 'gap' else text)
+        except (httpx.HTTPError, SSEError):
             return
         finally:
             response.close()
@@ -146,3 +104,15 @@ class Transcript:
             return
         self._attached.set()
         self._show(ATTACHED_TEXT)
+
+
+def _text(data: str) -> str | None:
+    """What a person reads of the event: its text, or the detail of a gap."""
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(content, dict):
+        return None
+    text = content.get('text', content.get('detail'))
+    return text if isinstance(text, str) else None

@@ -236,8 +236,7 @@ def _unknown(name: str, commands: Mapping[str, CommandSpec]) -> str:
     prefixed = [each for each in commands if name and each.startswith(name)]
     near = prefixed or difflib.get_close_matches(name, commands, n=1, cutoff=0.5)
     hint = f'did you mean :{near[0]}? ' if near else ''
-    every = ' '.join(f':{each}' for each in commands)
-    return f'no command :{name}; {hint}there are: {every}'
+    return f'no command :{name}; {hint}:help lists all'
 
 
 def _number(spec: CommandSpec, arguments: list[str], default: float, allowed: str) -> float:

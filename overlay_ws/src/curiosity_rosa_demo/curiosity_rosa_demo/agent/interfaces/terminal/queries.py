@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.recording.recorder import RecordingControl
-from curiosity_rosa_demo.trace.reporter import result_summary, status_text
+from curiosity_rosa_demo.trace.reporter import summary_of
 
 MAX_TASKS = 30
 RULES_NOTE = (
@@ -62,9 +62,7 @@ def answer_query(
         return _autonomy_outcome(command, autonomy)
     if command.name == 'status':
         result = session.rover_status()
-        return Outcome(
-            result.ok, status_text(result.data) if result.ok else result_summary(result)
-        )
+        return Outcome(result.ok, summary_of('get_status', result))
     if command.name == 'cancel':
         task = runtime.find_task(command.text)
         ended = runtime.call(runtime.runner.cancel(task.id, 'Cancelled by the operator'))
@@ -110,7 +108,7 @@ def _query_text(command: Command, session: AgentSession, runtime: Runtime, confi
     if name == 'mode':
         return runtime.mode_text()
     if name == 'tasks':
-        return tasks_table(runtime.list_tasks()[-MAX_TASKS:], datetime.now(timezone.utc))
+        return tasks_table(runtime.list_tasks()[: -MAX_TASKS - 1 : -1], datetime.now(timezone.utc))
     if name == 'task':
         return task_text(runtime.find_task(command.text))
     if name == 'history':

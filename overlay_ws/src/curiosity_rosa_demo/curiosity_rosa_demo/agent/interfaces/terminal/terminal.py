@@ -20,7 +20,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMAND_CHOICES, COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
 from curiosity_rosa_demo.domain.skills import Outcome
@@ -127,12 +127,13 @@ def run_terminal(
     status: Callable[[], str],
     interrupts: InterruptHandler,
     commands: Iterable[str] = COMMANDS,
+    skills: Iterable[str] = (),
 ) -> None:
-    """Read lines from a terminal, with editing, history, completion of ``commands`` and a status
-    line. ``status`` is the text of that line; '' stands for a hint.
+    """Read lines from a terminal, with editing, history, completion of ``commands`` and ``skills``
+    and a status line. ``status`` is the text of that line; '' stands for a hint.
     """
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import WordCompleter
+    from prompt_toolkit.completion import NestedCompleter
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -141,7 +142,12 @@ def run_terminal(
 
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
-        completer=WordCompleter([f':{name}' for name in commands], sentence=True),
+        completer=NestedCompleter.from_nested_dict(
+            {
+                **{f':{name}': set(COMMAND_CHOICES.get(name, ())) or None for name in commands},
+                ':submit': set(skills),
+            }
+        ),
         complete_while_typing=False,
         bottom_toolbar=toolbar,
         refresh_interval=1.0,

@@ -12,15 +12,20 @@ from __future__ import annotations
 
 import os
 import queue
+import shutil
 import signal
+import sys
 import threading
 from typing import Protocol
 
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import ConsoleText, printable_lines
+from curiosity_rosa_demo.drawing.columns import columns_of
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from wcwidth import wrap
 
 CLOSE_TIMEOUT_S = 3.0
+CONTINUATION = '    '  # before the rest of a long line: an event stands two columns in
 
 
 class ConsoleWriter:
@@ -56,7 +61,7 @@ class ConsoleWriter:
     def _run(self) -> None:
         while (text := self._lines.get()) is not None:
             try:
-                print(text, flush=True)
+                print(_wrapped(text), flush=True)
             except (OSError, ValueError):  # the reader has closed the pipe or stream
                 null_fd = os.open(os.devnull, os.O_WRONLY)
                 if null_fd != 1:  # it is 1 when descriptor 1 was closed
@@ -64,6 +69,19 @@ class ConsoleWriter:
                     os.close(null_fd)
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
+
+
+def _wrapped(text: str) -> str:
+    """In a terminal, lines longer than it is wide break between words."""
+    if not sys.stdout.isatty():
+        return text
+    columns = shutil.get_terminal_size().columns
+    return '\n'.join(
+        '\n'.join(wrap(line, columns, subsequent_indent=CONTINUATION))
+        if columns_of(line) > columns
+        else line
+        for line in text.split('\n')
+    )
 
 
 # -----------------------------------------------------------------------------------------------

@@ -52,6 +52,9 @@ from curiosity_rosa_demo.trace.reporter import finite_float
 ARC_STEP_RAD = 0.1  # between two points of an arc
 # A plan is made of numbers that its formulas can take: metres.
 MIN_RADIUS_M, FAR_M = 0.05, 1e6
+# Radii by which the shortest way between two poses may exceed the straight line. Source: Savla,
+# Frazzoli and Bullo, Traveling Salesperson Problems for the Dubins Vehicle, IEEE TAC 53 (2008).
+LONGEST_TURNS = 2.658 * math.pi
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     """The longest path of the motion; None when it is unknown.
 
     For ``navigate_to_pose``: the planned way and a stop; where no plan is known, the straight
-    line, one full circle of turning and a stop.
+    line, LONGEST_TURNS of turning and a stop.
     """
     fastest = limits.geofence.max_speed_mps
     if proposal.skill != NAVIGATE_SKILL:
@@ -89,7 +92,9 @@ def metres_ahead(proposal: Proposal, situation: Situation, limits: Limits) -> fl
     if pose is None or goal is None:
         return None
     way = _planned_way(proposal, situation, limits)
-    way_m = math.dist(pose, goal) + math.tau * limits.turn_radius_m if way is None else way.metres
+    if way is not None:
+        return way.metres + fastest * limits.reaction_s
+    way_m = math.dist(pose, goal) + LONGEST_TURNS * limits.turn_radius_m
     return way_m + fastest * limits.reaction_s
 
 

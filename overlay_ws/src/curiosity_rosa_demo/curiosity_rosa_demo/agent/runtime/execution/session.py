@@ -65,7 +65,7 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
-    result_summary,
+    summary_of,
     tool_result,
     trace_result,
 )
@@ -250,7 +250,7 @@ class AgentSession:
                 result = self._refused_result(order) or tool_result(asyncio.run(execute()))
             trace_result(self.trace, name, result)
             self._compare_with_rehearsal(order, result)
-            return self._outcome_of(result)
+            return self._outcome_of(name, result)
 
         async def execute() -> SkillResult:
             executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
@@ -385,11 +385,11 @@ class AgentSession:
         except ToolBroke as broke:
             return broke.result
 
-    def _outcome_of(self, result: ToolResult) -> Outcome:
+    def _outcome_of(self, tool: str, result: ToolResult) -> Outcome:
         score, refusal = result.data.get('score'), result.data.get('refusal')
         return Outcome(
             result.ok,
-            result_summary(result),
+            summary_of(tool, result),
             score if isinstance(score, float) else None,
             code=result.error_code,
             refusal=refusal if isinstance(refusal, dict) else None,
