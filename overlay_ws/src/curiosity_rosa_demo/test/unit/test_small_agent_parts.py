@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from itertools import chain
 import json
 import logging
 import os
@@ -25,10 +26,11 @@ import threading
 import tracemalloc
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.errors import explain
+from curiosity_rosa_demo.agent.llm.call import rejected_answer
+from curiosity_rosa_demo.agent.llm.chat_model import make_local_model
+from curiosity_rosa_demo.agent.llm.errors import explain, may_pass
 from curiosity_rosa_demo.agent.llm.local_model import (
     forced_request,
-    make_local_model,
     MAX_TEXT_CHARS,
     with_tool_call,
 )
@@ -41,7 +43,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
     missing_model_note,
     NOT_INSTALLED,
 )
-from curiosity_rosa_demo.agent.llm.wire import estimated_tokens, fitting
+from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, fitting
 from curiosity_rosa_demo.agent.memory import LINE_LENGTH, recall
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
@@ -73,13 +75,20 @@ from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolCall,
+    ToolMessage,
+)
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from openai import APIConnectionError
 import psutil
 from pydantic import ValidationError
 import pytest
 from strategies import events, json_objects, json_values, names
-from turn_world import config_of, REGISTRY, SHIPPED
+from turn_world import config_of, LLM, REGISTRY, SHIPPED
 
 LONG_S = 20.0
 
@@ -361,6 +370,7 @@ print(json.dumps({'url': f'http://127.0.0.1:{server.server_port}'}), flush=True)
 sys.stdin.read()
 """
 QUESTION = [SystemMessage('You drive.'), HumanMessage('Open the mast.')]
+LOCAL_LLM = config_of(llm={'provider': 'local', 'timeout_s': 10.0}).agent.llm
 
 
 @pytest.fixture
@@ -371,7 +381,15 @@ def server() -> Iterator[LocalServer]:
 
 
 def model_of(server: LocalServer) -> Any:
-    return make_local_model(server, {'timeout': 10.0, 'max_retries': 0})
+    return make_local_model(LOCAL_LLM, server)
+
+
+def unusable(server: LocalServer) -> str:
+    """What is said of a call that is not tried again."""
+    with pytest.raises(APIConnectionError) as failed:
+        model_of(server).invoke(QUESTION)
+    assert not may_pass(failed.value, LOCAL_LLM)
+    return explain(failed.value, LOCAL_LLM)
 
 
 def end(server: LocalServer) -> None:
@@ -394,9 +412,7 @@ def test_a_process_that_ends_at_once_is_started_a_few_times_only() -> None:
     for _ in range(MAX_STARTS):
         with pytest.raises(LocalModelFailed, match=r'cannot be loaded: .*no model'):
             server.address()
-    with pytest.raises(LocalModelFailed, match='not started again') as failed:
-        model_of(server).invoke(QUESTION)
-    assert explain(failed.value, SHIPPED.agent.llm) == str(failed.value)
+    assert 'not started again' in unusable(server)
 
 
 def test_a_process_that_is_not_ready_in_time_is_ended() -> None:
@@ -449,11 +465,9 @@ def test_what_is_not_installed_names_the_command(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
     assert install_problem('') == NOT_INSTALLED
     assert 'scripts/setup.sh --model' in NOT_INSTALLED
-    llm = config_of(llm={'provider': 'local'}).agent.llm
-    assert missing_model_note(llm) == f'{NOT_INSTALLED} Until then the routine decides.'
+    assert missing_model_note(LOCAL_LLM) == f'{NOT_INSTALLED} Until then the routine decides.'
     assert missing_model_note(SHIPPED.agent.llm) == ''
-    with pytest.raises(LocalModelFailed, match=r'setup\.sh --model'):
-        model_of(LocalServer([], NOT_INSTALLED)).invoke(QUESTION)
+    assert unusable(LocalServer([], NOT_INSTALLED)) == NOT_INSTALLED
 
 
 def test_the_configuration_of_a_local_model() -> None:
@@ -525,19 +539,29 @@ def test_an_answer_that_is_no_call_is_left_alone() -> None:
 texts = st.lists(st.text('ab ', max_size=60), max_size=8)
 
 
-@given(texts, texts, st.integers(1, 200))
+@given(texts, texts, st.integers(LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS + 300), st.booleans())
 def test_the_oldest_goes_first_until_the_request_fits(
-    said: list[str], steps: list[str], most: int
+    said: list[str], steps: list[str], window: int, rejected: bool
 ) -> None:
-    history = [SystemMessage('now'), *map(HumanMessage, said)]
-
-    def fits(kept: list[Any], calls: list[str]) -> bool:
-        return estimated_tokens([*kept, *map(AIMessage, calls)]) <= most
-
-    kept, calls = fitting(history, steps, fits)
-    assert kept[0] == history[0]
-    assert kept[1:] == history[len(history) - len(kept) + 1 :]
-    assert calls == steps[len(steps) - len(calls) :]
-    assert bool(calls) is bool(steps)
-    assert len(calls) == len(steps) or len(kept) == 1
-    assert fits(kept, calls) or (len(kept), len(calls)) <= (1, 1)
+    llm = config_of(llm={**LLM, 'context_tokens': window, 'max_tokens': LEAST_CONTEXT_TOKENS})
+    talk, asked = [HumanMessage(each) for each in said], [HumanMessage('Go.')]
+    again = rejected_answer('So.', 'No.') if rejected else []
+    call = ToolCall(name='look', args={}, id='a')
+    calls = [
+        (AIMessage('', tool_calls=[call]), ToolMessage(each, tool_call_id='a')) for each in steps
+    ]
+    system = SystemMessage('now')
+    whole = [system, *talk, *asked, *chain.from_iterable(calls), *again]
+    left = window - LEAST_CONTEXT_TOKENS - estimated_tokens((), TOOLS[:1])
+    kept = fitting(whole, len(talk), llm.agent.llm, TOOLS[:1])
+    of_calls = 2 * sum(isinstance(each, ToolMessage) for each in kept)
+    of_talk = len(kept) - 2 - of_calls - len(again)
+    assert kept[: 2 + of_talk] == [system, *talk[len(talk) - of_talk :], *asked]
+    assert kept[2 + of_talk :] == whole[len(whole) - of_calls - len(again) :]
+    assert bool(of_calls) is bool(calls)
+    assert of_calls == 2 * len(calls) or not of_talk
+    fits = estimated_tokens(kept) <= left
+    assert fits or (of_talk, of_calls) in ((0, 0), (0, 2))
+    if fits and of_talk < len(talk) and of_calls == 2 * len(calls):
+        more = [talk[len(talk) - of_talk - 1], *kept]
+        assert estimated_tokens(more) > left, 'it would fit'
