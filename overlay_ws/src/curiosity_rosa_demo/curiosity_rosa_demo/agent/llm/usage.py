@@ -56,14 +56,7 @@ CREATE INDEX IF NOT EXISTS calls_by_day ON calls (day);
 CREATE INDEX IF NOT EXISTS calls_by_task ON calls (task);
 CREATE INDEX IF NOT EXISTS calls_by_turn ON calls (turn);
 """
-_INSERT = (
-    'INSERT INTO calls (input, output, cached, reasoning, estimated, cost, currency, at, day,'
-    ' turn, task, provider, model) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
-)
-_UPDATE = (
-    'UPDATE calls SET input = ?, output = ?, cached = ?, reasoning = ?, estimated = ?, cost = ?,'
-    ' currency = ? WHERE id = ?'
-)
+_ENTER = f'INSERT OR REPLACE INTO calls VALUES ({", ".join(14 * "?")})'
 # A row of Spending. Money of another currency counts as unknown.
 _SUM = (
     'SELECT count(*), ifnull(sum(input), 0), ifnull(sum(output), 0), ifnull(sum(cached), 0),'
@@ -82,9 +75,11 @@ class Scope(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A call under way: its row, and for whom it is made."""
+    """A call under way: its row, when it began in seconds since the epoch, and for whom."""
 
-    row: int
+    row: int | None
+    at: float
+    day: str
     scope: Scope
 
 
@@ -137,24 +132,19 @@ class UsageLedger:
         """Enter a call of this estimated input, for the turn of this context; or why it may not be
         made. ``settle`` must follow the call.
         """
-        llm, scope, tokens = self.llm, _scope.get(), Tokens(input_tokens, estimated=True)
-        cost = call_cost(llm, tokens)  # may import: without the lock
-        who = (self._now().timestamp(), self._today(), *scope, llm.provider, llm.model)
+        tokens = Tokens(input_tokens, estimated=True)
+        cost = call_cost(self.llm, tokens)  # may import: without the lock
+        entry = Entry(None, self._now().timestamp(), self._today(), _scope.get())
         with self._lock:
-            spent = {kind: each for kind, (_, each) in self._show(scope).items()}
-            refusal = budget_refusal(llm, spent, input_tokens, cost)
-            if refusal is not None:
-                return refusal
-            row = self._run(_INSERT, (*tokens, cost, llm.prices.currency, *who)).lastrowid
-            self._show(scope)
-        return Entry(row or 0, scope)
+            spent = {kind: each for kind, (_, each) in self._show(entry.scope).items()}
+            refusal = budget_refusal(self.llm, spent, input_tokens, cost)
+            return refusal or entry._replace(row=self._enter(entry, tokens, cost))
 
     def settle(self, entry: Entry, tokens: Tokens) -> None:
         """Correct the entry of a call that has ended."""
         llm, cost = self.llm, call_cost(self.llm, tokens)
         with self._lock:
-            self._run(_UPDATE, (*tokens, cost, llm.prices.currency, entry.row))
-            self._show(entry.scope)
+            self._enter(entry, tokens, cost)
         task, currency = entry.scope.task, llm.prices.currency
         self._on_call(ModelCalled(llm.provider, llm.model, *tokens, cost, currency, task))
 
@@ -188,6 +178,14 @@ class UsageLedger:
         sums = {kind: (name, self._sum(kind, name)) for kind, name in names.items() if name}
         self._shown = {**({} if scope.turn else self._shown), **sums}
         return sums
+
+    def _enter(self, entry: Entry, tokens: Tokens, cost: float | None) -> int | None:
+        """The row of the entry."""
+        row, at, day, scope = entry
+        who = (row, at, day, *scope, self.llm.provider, self.llm.model)
+        row = self._run(_ENTER, (*who, *tokens, cost, self.llm.prices.currency)).lastrowid
+        self._show(scope)
+        return row
 
     def _sum(self, kind: str, name: str) -> Spending:
         values = (self.llm.prices.currency, name)
