@@ -14,11 +14,12 @@ between. Each decision finds the first part that is not done yet, from the steps
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.agent.language.grammar import Step
+from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
@@ -28,7 +29,6 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
-from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
 from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
     done_text,
@@ -37,18 +37,23 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
 )
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
-from curiosity_rosa_demo.domain.skills import ANALYZE
+from curiosity_rosa_demo.domain.skills import ANALYZE, MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
 MAX_TURN_DEG = 720.0
 MAX_WAIT_S = 3600.0
+DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
+AROUND_PICTURES = 3
+TIMED = ('forward', 'left', 'right')
+LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')
+NEEDS_PLACE = ('home', 'back')
+Op = tuple[str, dict[str, Any]]
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """``kind``: check (the condition), search (the light) or plan (the steps)."""
 
     kind: str
@@ -106,29 +111,18 @@ def carry_out(context: RuleContext) -> Decision:
     return FinalAnswer(context.say('orders_done', done=done))
 
 
-def parts_of(steps: Sequence[Step]) -> Iterator[Part]:
+def parts_of(steps: Iterable[Step]) -> Iterator[Part]:
     """The parts of a sentence, in their order."""
-    condition = ''
-    waiting: list[Step] = []
-    for step in steps:
-        if step.condition != condition:
-            if waiting:
-                yield Part('plan', tuple(waiting))
-                waiting = []
-            condition = step.condition
+    before = ''
+    for condition, same in groupby(steps, lambda step: step.condition):
+        if condition != before:
             yield Part('check', condition=condition)
-        if step.verb in ('light', 'explore'):
-            if waiting:
-                yield Part('plan', tuple(waiting))
-                waiting = []
-            yield Part('search', (step,))
-        else:
-            waiting.append(step)
-    if waiting:
-        yield Part('plan', tuple(waiting))
-
-
-# --- conditions --------------------------------------------------------------------------------
+        before = condition
+        for is_search, part in groupby(same, lambda step: step.verb in ('light', 'explore')):
+            if is_search:
+                yield from (Part('search', (step,)) for step in part)
+            else:
+                yield Part('plan', tuple(part))
 
 
 def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
@@ -271,7 +265,7 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
     for step in asked:
         x, y = (finite_float(step.result.data.get(key)) for key in keys)
         if step.result.ok and x is not None and y is not None:
-            return x, y
+            return round(x, 3), round(y, 3)
     if len(asked) >= MAX_ATTEMPTS:
         return context.answer(
             'orders_failed',
@@ -304,3 +298,67 @@ def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> De
         if told:
             progress.told.append(told)
     return None
+
+
+# --- The calls of skills that carry out the steps of an order ----------------------------------
+
+
+def operations(
+    steps: Sequence[Step],
+    places: Mapping[str, tuple[float, float]],
+    longest_s: float,
+    stows: Sequence[str] = (),
+    *,
+    has_mast: bool = True,
+) -> Iterator[Op]:
+    """The calls of skills that carry out ``steps``, with the mast, if there is one, as each needs
+    it, and each of ``stows``, the skills that stow an appendage, before a drive.
+    """
+    mast, stowed = '', False
+    for step in steps:
+        for op in _operations(step, places, longest_s):
+            needs = _mast_needed(op[0])
+            if needs == 'mast_close' != op[0] and not stowed:
+                yield from ((skill, {}) for skill in stows)
+                stowed = True
+            elif step.verb == 'skill':
+                stowed = False  # it may move an appendage
+            if has_mast and needs and needs != mast:
+                mast = needs
+                if op[0] != needs:
+                    yield needs, {}
+            yield op
+
+
+def _mast_needed(skill: str) -> str:
+    if skill in ('capture_and_score', 'mast_rotate', 'mast_open'):
+        return 'mast_open'
+    return 'mast_close' if skill in (*MOTIONS, *LEGS, 'mast_close') else ''
+
+
+def _operations(
+    step: Step, places: Mapping[str, tuple[float, float]], longest_s: float
+) -> Iterator[Op]:
+    verb, skill = step.verb, TOOLS.get(step.verb, step.text)
+    if verb in TIMED and step.unit == 'm':
+        yield 'drive_distance', {'distance_m': step.amount}
+    elif verb in TIMED and step.unit == 'deg':
+        yield 'turn_angle', {'angle_deg': step.amount if verb == 'left' else -step.amount}
+    elif verb in TIMED:
+        left = step.amount if step.unit else DEFAULT_DRIVE_S
+        legs = max(1, -int(-left // longest_s))
+        yield from [(skill, {'duration_s': round(left / legs, 2)})] * legs
+    elif verb in (*NEEDS_PLACE, 'goto'):
+        x, y = places.get(verb, (step.x, step.y))
+        yield 'navigate_to_pose', {'x': x, 'y': y}
+    elif verb == 'around':
+        for i in range(step.count or AROUND_PICTURES):
+            if i:
+                yield 'mast_rotate', {}
+            yield 'capture_and_score', {}
+    elif verb == 'wait':
+        yield skill, {'duration_s': step.amount}
+    elif verb == 'say':
+        yield skill, {'text': step.text}
+    else:
+        yield from [(skill, {})] * (step.count if verb == 'picture' and step.count else 1)
