@@ -192,6 +192,8 @@ def test_the_wait_is_read_from_seconds_or_a_date() -> None:
     waits = {'7': 7.0, '0.5': 0.5, 'Thu, 01 Jan 1970 00:01:40 GMT': 90.0}
     for text in (*waits, '', 'soon', '-1', 'nan', 'inf'):
         assert retry_after_s({'retry-after': text}, 10.0) == waits.get(text)
+    for text, wait_s in {'500': 0.5, '-1': None, 'nan': None}.items():
+        assert retry_after_s({'retry-after-ms': text, 'retry-after': '9'}, 10.0) == wait_s
 
 
 def test_only_good_turns_are_examples_for_the_next() -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from itertools import chain
 import json
 import logging
 import os
@@ -26,7 +25,6 @@ import threading
 import tracemalloc
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import rejected_answer
 from curiosity_rosa_demo.agent.llm.chat_model import make_local_model
 from curiosity_rosa_demo.agent.llm.errors import explain, may_pass
 from curiosity_rosa_demo.agent.llm.local_model import (
@@ -79,7 +77,6 @@ from langchain_core.messages import (
     AIMessage,
     HumanMessage,
     SystemMessage,
-    ToolCall,
     ToolMessage,
 )
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -88,7 +85,7 @@ import psutil
 from pydantic import ValidationError
 import pytest
 from strategies import events, json_objects, json_values, names
-from turn_world import config_of, LLM, REGISTRY, SHIPPED
+from turn_world import config_of, REGISTRY, SHIPPED
 
 LONG_S = 20.0
 
@@ -539,29 +536,21 @@ def test_an_answer_that_is_no_call_is_left_alone() -> None:
 texts = st.lists(st.text('ab ', max_size=60), max_size=8)
 
 
-@given(texts, texts, st.integers(LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS + 300), st.booleans())
+@given(texts, texts, st.integers(0, 300))
 def test_the_oldest_goes_first_until_the_request_fits(
-    said: list[str], steps: list[str], window: int, rejected: bool
+    said: list[str], steps: list[str], most: int
 ) -> None:
-    llm = config_of(llm={**LLM, 'context_tokens': window, 'max_tokens': LEAST_CONTEXT_TOKENS})
-    talk, asked = [HumanMessage(each) for each in said], [HumanMessage('Go.')]
-    again = rejected_answer('So.', 'No.') if rejected else []
-    call = ToolCall(name='look', args={}, id='a')
-    calls = [
-        (AIMessage('', tool_calls=[call]), ToolMessage(each, tool_call_id='a')) for each in steps
-    ]
-    system = SystemMessage('now')
-    whole = [system, *talk, *asked, *chain.from_iterable(calls), *again]
-    left = window - LEAST_CONTEXT_TOKENS - estimated_tokens((), TOOLS[:1])
-    kept = fitting(whole, len(talk), llm.agent.llm, TOOLS[:1])
+    llm = LOCAL_LLM.model_copy(update={'max_tokens': LOCAL_LLM.window_tokens - most})
+    call: Any = [{'name': 'look', 'args': {}, 'id': 'a'}]
+    pairs = [(AIMessage('', tool_calls=call), ToolMessage(s, tool_call_id='a')) for s in steps]
+    talk, calls = [HumanMessage(each) for each in said], [each for pair in pairs for each in pair]
+    whole = [SystemMessage('now'), *talk, HumanMessage('Go.'), *calls]
+    kept = fitting(whole, len(talk), llm)
     of_calls = 2 * sum(isinstance(each, ToolMessage) for each in kept)
-    of_talk = len(kept) - 2 - of_calls - len(again)
-    assert kept[: 2 + of_talk] == [system, *talk[len(talk) - of_talk :], *asked]
-    assert kept[2 + of_talk :] == whole[len(whole) - of_calls - len(again) :]
+    of_talk = len(kept) - 2 - of_calls
+    lost, gone = len(talk) - of_talk, len(calls) - of_calls
+    assert kept == [whole[0], *talk[lost:], whole[len(talk) + 1], *calls[gone:]]
     assert bool(of_calls) is bool(calls)
-    assert of_calls == 2 * len(calls) or not of_talk
-    fits = estimated_tokens(kept) <= left
-    assert fits or (of_talk, of_calls) in ((0, 0), (0, 2))
-    if fits and of_talk < len(talk) and of_calls == 2 * len(calls):
-        more = [talk[len(talk) - of_talk - 1], *kept]
-        assert estimated_tokens(more) > left, 'it would fit'
+    assert not (gone and of_talk)
+    assert estimated_tokens(kept) <= most or (of_talk, of_calls) <= (0, 2)
+    assert gone or not lost or estimated_tokens([talk[lost - 1], *kept]) > most

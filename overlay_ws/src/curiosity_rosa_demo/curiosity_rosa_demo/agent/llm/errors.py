@@ -127,12 +127,9 @@ def asked_wait_s(error: BaseException) -> float:
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     """The seconds that a server asks to wait; None if it does not. ``now_s``: since the epoch."""
+    text, in_ms = headers.get('retry-after', ''), headers.get('retry-after-ms')  # of OpenAI
     try:
-        return float(headers['retry-after-ms']) / 1000.0  # of OpenAI
-    except (KeyError, ValueError):
-        text = headers.get('retry-after', '')
-    try:
-        wait_s = float(text)
+        wait_s = float(text) if in_ms is None else float(in_ms) / 1000.0
     except ValueError:
         try:
             wait_s = parsedate_to_datetime(text).timestamp() - now_s
