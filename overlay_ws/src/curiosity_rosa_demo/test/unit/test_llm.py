@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 import re
@@ -273,36 +273,31 @@ def test_no_scope_exceeds_a_limit_by_more_than_its_last_call(
 ) -> None:
     llm, now = llm_of(turn_tokens=turn, task_tokens=task, day_tokens=day, day_money=money), [NOON]
     ledger = UsageLedger(llm, now=lambda: now[0])
-    done: list[tuple[str, str, Tokens]] = []  # the day, the task or '', and what was used
+    done: list[tuple[dict[str, str], Tokens]] = []  # the scopes of each call, and what it used
 
     def spent_by(scope: str, name: str) -> Spending:
-        used = [each for day, task, each in done if name == {'day': day, 'task': task}.get(scope)]
+        used = [each for names, each in done if names.get(scope) == name]
         cost = sum(call_cost(llm, each) or 0.0 for each in used)
-        sums = (sum(each[place] for each in used) for place in range(5))
+        sums = map(sum, zip(Tokens(), *used, strict=True))
         return Spending(len(used), *sums, round(cost, 9))
 
-    for estimate, tokens, number, hours in made:
+    def exceeds(scope: str, spent: Spending, estimate: int) -> bool:
+        most_tokens, most_money = limits_of(llm, scope)
+        cost = round(spent.cost + (call_cost(llm, Tokens(estimate)) or 0.0), 9)
+        return bool(0 < most_tokens < spent.tokens + estimate or 0 < most_money < cost)
+
+    for place, (estimate, tokens, number, hours) in enumerate(made):
         now[0] += timedelta(hours=hours)
         names = {'day': now[0].date().isoformat()}
         if number:
-            names |= {'turn': '', 'task': str(number)}
-            with turn_scope(str(number)):
-                refusal = make_call(ledger, estimate, tokens)
-        else:
+            names |= {'turn': str(place), 'task': str(number)}
+        with turn_scope(str(number)) if number else nullcontext():
             refusal = make_call(ledger, estimate, tokens)
-        spent = {scope: spent_by(scope, name) for scope, name in names.items()}
-        over = any(_exceeds(llm, scope, each, estimate) for scope, each in spent.items())
+        over = any(exceeds(each, spent_by(each, names[each]), estimate) for each in names)
         assert (refusal is not None) is over
         if refusal is None:
-            done.append((names['day'], names.get('task', ''), tokens))
+            done.append((names, tokens))
         assert ledger.report()['day'] == spent_by('day', names['day'])
-
-
-def _exceeds(llm: LlmConfig, scope: str, spent: Spending, estimate: int) -> bool:
-    most_tokens, most_money = limits_of(llm, scope)
-    cost = round(spent.cost + (call_cost(llm, Tokens(estimate)) or 0.0), 9)
-    over_tokens = most_tokens and spent.tokens + estimate > most_tokens
-    return bool(over_tokens or (most_money and cost > most_money))
 
 
 def test_the_sums_survive_a_restart_and_the_day_ends_at_midnight_of_the_zone(
