@@ -22,8 +22,7 @@ from unittest import mock
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
-from curiosity_rosa_demo.agent.llm.usage import CallUsage
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
@@ -50,6 +49,7 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
+from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from langchain.agents.output_parsers.tools import ToolAgentAction
@@ -198,7 +198,7 @@ class World:
         self.server = server or ChatServer(*script)
         llm = {**LLM, 'base_url': self.server.url, **llm}
         self.config = config_of(llm=llm, turn=turn, config=config)
-        self.used: list[CallUsage] = []
+        self.used: list[ModelCalled] = []
         self.usage = UsageLedger(self.config.agent.llm, on_call=self.used.append)
         self.rover = SimulatedRover()
         self.events: list[TraceEvent] = []

@@ -49,8 +49,7 @@ from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, T
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import WorldFacts
 from curiosity_rosa_demo.agent.kernel.decision import KernelDecisions
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
-from curiosity_rosa_demo.agent.llm.usage import CallUsage
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
@@ -421,22 +420,8 @@ class AgentApp:
     def _tick_now(self) -> None:
         self.runtime.tick_now()
 
-    def _on_model_call(self, call: CallUsage) -> None:
-        cost = None if call.cost is None else float(call.cost)
-        tokens = call.tokens
-        called = ModelCalled(
-            call.provider,
-            call.model,
-            tokens.input,
-            tokens.output,
-            tokens.cached,
-            tokens.reasoning,
-            tokens.estimated,
-            cost,
-            call.currency,
-            call.scope.task,
-        )
-        self.event_bus.publish(new_event(**called.trace_fields(called.text())))
+    def _on_model_call(self, call: ModelCalled) -> None:
+        self.event_bus.publish(new_event(**call.trace_fields()))
 
     def _on_message(self, message: String) -> None:
         self._message_intake.take(message.data)

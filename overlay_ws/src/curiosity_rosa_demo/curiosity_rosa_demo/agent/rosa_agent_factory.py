@@ -14,20 +14,18 @@ some of them run shell text. TurnExecutor replaces ROSA's executor and handles e
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import readable_actions, UnusableAnswer
-from curiosity_rosa_demo.agent.llm.chat_model import answer_problem, tool_options, without_thinking
+from curiosity_rosa_demo.agent.llm.call import call_attributes, usable_answer
+from curiosity_rosa_demo.agent.llm.chat_model import tool_options
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
-from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
-from curiosity_rosa_demo.agent.llm.wire import (
-    estimated_tokens,
+from curiosity_rosa_demo.agent.llm.messages import (
     fitting,
-    message_tokens,
     names_other_tools,
     with_one_system_message,
 )
+from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -35,14 +33,15 @@ from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.agent import LOCAL, Prompts
+from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL, Prompts
+from curiosity_rosa_demo.infra.spans import current_span
 from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import BaseMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.tools import BaseTool
@@ -71,53 +70,43 @@ class NextActionAgent:
         prompt: Any,
         model: Any,
         parser: Any,
-        offered: Collection[str],
-        most_tokens: int = 0,
-        *,
-        image_px: int = 0,
+        tools: list[BaseTool],
+        llm: LlmConfig,
         sight: Sight | None = None,
     ) -> None:
-        """``most_tokens``: of the messages of a request, as estimated; 0: no limit. ``sight`` adds
-        the pictures, of ``image_px``; None: the model cannot see.
-        """
-        self._image_px, self._sight = image_px, sight
-        self._prompt, self._model, self._parser = prompt, model, parser
-        self._offered, self._most_tokens = offered, most_tokens
+        """``llm``: of ``model``. ``sight`` adds the pictures; None: the model cannot see."""
+        self._prompt, self._parser, self._llm, self._sight = prompt, parser, llm, sight
+        self._model = model.bind_tools(tools, **tool_options(llm))
+        self._schemas = [convert_to_openai_tool(tool) for tool in tools]
+        self._offered = [tool.name for tool in tools]
 
     def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
         """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer. ``rejected``
         of the inputs, if any, are messages that show the model its last answer and why it is asked
         again.
         """
+        call, name = current_span(), self._llm.model or self._llm.provider
+        call.rename(f'chat {name[:100]}')
+        call.set({'gen_ai.provider.name': self._llm.provider, 'gen_ai.request.model': name})
         message = self._model.invoke(self.messages(inputs), config)
+        call.set(call_attributes(message))
         # The parser silently drops tool calls that it cannot read, so check them first.
-        message = readable_actions(message)
-        if isinstance(message, AIMessage):
-            message = without_thinking(message)
-            problem = answer_problem(message, self._offered)
-            if problem:
-                raise UnusableAnswer(problem, message.text())
+        message = usable_answer(message, self._offered)
         return self._parser.parse_result([ChatGeneration(message=message)])
 
     def messages(self, inputs: dict[str, Any]) -> list[BaseMessage]:
         """The request: as much of the talk and of the calls as the window holds."""
+        scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
+        if self._sight is not None:
+            scratchpad = self._sight.with_pictures(scratchpad, inputs.get('pictures') or {})
+        prompt = self._prompt.format_prompt(**{**inputs, 'agent_scratchpad': scratchpad})
+        messages = with_one_system_message([*prompt.to_messages(), *inputs.get('rejected', ())])
+        talk = sum(not isinstance(each, SystemMessage) for each in inputs['chat_history'])
+        return fitting(messages, talk, self._llm, self._schemas)
 
-        def filled(history: Sequence[BaseMessage], steps: Sequence[Any]) -> list[BaseMessage]:
-            scratchpad = format_to_tool_messages(steps)
-            if self._sight is not None:
-                seen = inputs.get('pictures') or {}
-                scratchpad = self._sight.with_pictures(scratchpad, seen)
-            changed = {'chat_history': history, 'agent_scratchpad': scratchpad}
-            prompt = self._prompt.format_prompt(**{**inputs, **changed})
-            return with_one_system_message([*prompt.to_messages(), *inputs.get('rejected', ())])
-
-        history, steps = inputs['chat_history'], inputs['intermediate_steps']
-        return filled(*fitting(history, steps, lambda *kept: self._fits(filled(*kept))))
-
-    def _fits(self, messages: list[BaseMessage]) -> bool:
-        if not self._most_tokens:
-            return True
-        return estimated_tokens(messages, self._image_px) <= self._most_tokens
+    def view(self, rover: RoverFigures, inputs: dict[str, Any]) -> TurnView:
+        """The inputs as the rule model reads them."""
+        return read_view(rover, self.messages(inputs), self._schemas)
 
 
 class CuriosityRosa(ROSA):
@@ -191,26 +180,14 @@ class CuriosityRosa(ROSA):
 
     def _get_agent(self) -> Any:
         _, prompt, _, parser = super()._get_agent().steps
-        offered = [tool.name for tool in self._our_tools]
-        model = self._model.bind_tools(self._our_tools, **tool_options(self._llm))
-        tokens = message_tokens(self._llm, map(convert_to_openai_tool, self._our_tools))
-        self._agent: Any = NextActionAgent(
-            prompt,
-            model,
-            parser,
-            offered,
-            tokens,
-            image_px=self._llm.image_px,
-            sight=self._sight,
-        )
+        tools, llm = self._our_tools, self._llm
+        self._agent: Any = NextActionAgent(prompt, self._model, parser, tools, llm, self._sight)
         self._fallback: FallbackModel | None = None
         if self._has_fallback:
-            routine = RuleChatModel(rover=self._rover).bind_tools(self._our_tools)
-            rules = NextActionAgent(prompt, routine, parser, offered)
-            tools = [convert_to_openai_tool(tool) for tool in self._our_tools]
-            self._fallback = FallbackModel(
-                rules, view=lambda inputs: read_view(self._rover, rules.messages(inputs), tools)
-            )
+            ours = {'provider': 'routine', 'model': '', 'context_tokens': 0}
+            routine = RuleChatModel(rover=self._rover)
+            rules = NextActionAgent(prompt, routine, parser, tools, llm.model_copy(update=ours))
+            self._fallback = FallbackModel(rules, view=partial(rules.view, self._rover))
         return self._agent
 
     def _get_executor(self, verbose: bool) -> Any:

@@ -24,7 +24,7 @@ from typing import Any, cast, TypeVar
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy, OFF_TEXT
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.decisions import Decision

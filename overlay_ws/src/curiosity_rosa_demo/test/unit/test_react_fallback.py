@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from chat_server import call, Fault, Reply, Say
-from curiosity_rosa_demo.agent.llm.chat_model import holds_tool_call
+from curiosity_rosa_demo.agent.llm.call import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
 from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of

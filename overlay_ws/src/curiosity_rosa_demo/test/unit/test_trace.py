@@ -23,7 +23,7 @@ from typing import Any
 
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
-from curiosity_rosa_demo.agent.llm.model_span import response_attributes
+from curiosity_rosa_demo.agent.llm.call import call_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -706,13 +706,13 @@ def test_a_model_call_says_its_tokens_and_how_it_finished() -> None:
     usage: Any = {'input_tokens': 3, 'output_tokens': 5, 'total_tokens': 8}
     for one, other in (('finish_reason', 'model_name'), ('stop_reason', 'model')):
         answer = AIMessage('x', usage_metadata=usage, response_metadata={one: 'end', other: 'm'})
-        assert response_attributes(answer) == {
+        assert call_attributes(answer) == {
             'gen_ai.usage.input_tokens': 3,
             'gen_ai.usage.output_tokens': 5,
             'gen_ai.response.finish_reasons': ['end'],
             'gen_ai.response.model': 'm',
         }
-    assert response_attributes(AIMessage('x')) == {}
+    assert call_attributes(AIMessage('x')) == {}
 
 
 def test_a_collector_gets_the_same_spans_by_otlp() -> None:

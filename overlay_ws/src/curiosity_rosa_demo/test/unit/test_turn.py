@@ -20,15 +20,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from chat_server import Call, call, Cut, Fault, Hang, Reply, Say, Trickle, Wire
-from curiosity_rosa_demo.agent.llm.call import call_timeout_s
-from curiosity_rosa_demo.agent.llm.chat_model import CALL_AS_TEXT, CUT_TEXT, FILTERED_TEXT
-from curiosity_rosa_demo.agent.llm.vision import can_see, MAX_BYTES, SeenPictures, Sight
-from curiosity_rosa_demo.agent.llm.wire import (
-    estimated_tokens,
+from curiosity_rosa_demo.agent.llm.call import (
+    CALL_AS_TEXT,
+    call_timeout_s,
+    CUT_TEXT,
+    FILTERED_TEXT,
     HOW,
-    repaired_body,
-    repaired_stream,
 )
+from curiosity_rosa_demo.agent.llm.messages import estimated_tokens
+from curiosity_rosa_demo.agent.llm.vision import can_see, MAX_BYTES, SeenPictures, Sight
+from curiosity_rosa_demo.agent.llm.wire import repaired_body, repaired_stream
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
 from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT, OBSERVATION_HEADING
@@ -605,7 +606,8 @@ def test_each_reference_is_told_once_and_only_the_newest_are_images(
     images = [each for each in shown if isinstance(each.content, list)]
     newest = [kind for kind in had if kind][-most:]
     assert len(images) == newest.count('kept')
-    assert estimated_tokens(shown, 128) - estimated_tokens(shown) == len(images) * (128**2 // 576)
+    pixels = estimated_tokens(shown, image_px=128) - estimated_tokens(shown)
+    assert pixels == len(images) * (128**2 // 576)
 
 
 def test_kept_pictures_are_bounded() -> None:

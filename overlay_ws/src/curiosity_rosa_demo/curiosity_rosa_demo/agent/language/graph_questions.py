@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 
 from curiosity_rosa_demo.agent.language.fold import CJK, heard, without_gaps
-from curiosity_rosa_demo.agent.language.tables import finds
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, finds, table
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 
 MAX_QUESTION_CHARS = 300
@@ -25,25 +25,8 @@ _NAME = re.compile(r'(?<![\w/])/(?:[A-Za-z_]\w*)(?:/\w+)*', re.ASCII)
 _MASK = '#'
 _SENTENCE = re.compile(r'[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！？；\n]+)*[.!?;。！？；]*')
 # The first whose pattern matches is asked.
-_KINDS = (
-    GraphKind.NO_PICTURE,
-    GraphKind.QOS_MISMATCHES,
-    GraphKind.WITHOUT_SUBSCRIBERS,
-    GraphKind.WITHOUT_PUBLISHERS,
-    GraphKind.PARAMETERS,
-    GraphKind.BANDWIDTH,
-    GraphKind.RATE,
-    GraphKind.NEWEST_MESSAGE,
-    GraphKind.FRAMES,
-    GraphKind.ACTIONS,
-    GraphKind.SERVICES,
-    GraphKind.QOS,
-    GraphKind.TYPE,
-    GraphKind.PUBLISHERS,
-    GraphKind.SUBSCRIBERS,
-    GraphKind.NODE,
-    GraphKind.TOPIC,
-)
+_PATTERNS = table(DEFAULT, 'hearing')['graph']
+_KINDS = [GraphKind(name) for name in _PATTERNS if name in set(GraphKind)]  # the first counts
 _MEASURES = (GraphKind.RATE, GraphKind.BANDWIDTH, GraphKind.QOS, GraphKind.TYPE)
 _ENDS = (GraphKind.PUBLISHERS, GraphKind.SUBSCRIBERS)
 # They need a name or the word topic.
@@ -59,6 +42,9 @@ _ALL = {
     **dict.fromkeys((GraphKind.TOPIC, GraphKind.TYPE, *_ENDS), GraphKind.TOPICS),
 }
 _GRAPH_WORD = re.compile(r'\bros\b|ros2', re.ASCII)
+# Sensors: the alias of their topic, or a part of its name.
+_SENSORS = tuple(_PATTERNS['about'])
+_WORD = re.compile(r'\bros\b|ros2', re.ASCII)
 # Sensors: the alias of their topic, or a part of its name.
 _SENSORS = (
     *('odometry', 'scan', 'camera', 'battery', 'joint_states', 'cmd_vel', 'diagnostics'),

@@ -126,40 +126,24 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
             yield from ((stem + ending, tuple(tags.split())) for ending in endings.split('|'))
 
 
-def _stems(verb: str, tables: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _stems(verb: str, tables: Mapping[str, Any]) -> dict[str, list[str]]:
     """The stems that the endings of the table ``forms`` are put to."""
-    stem, last = verb[:-1], verb[-1]
-    orders: tuple[str, ...]
-    if verb.endswith('する'):
-        stem = verb[:-2]
-        negative, joining, te = f'{stem}し', f'{stem}し', f'{stem}して'
-        orders = (f'{stem}しろ', f'{stem}せよ', f'{stem}しよう')
-    elif verb == '来る' or verb.endswith('てくる'):
-        stem, come = (verb[:-2], '来') if verb == '来る' else (verb[:-2], 'き')
-        negative, joining, te = f'{stem}こ', stem + come, f'{stem}{come}て'
-        orders = (f'{stem}こい',)
-    elif last == 'る' and verb not in _phrases(tables['godan']):
-        negative, joining, te = stem, stem, f'{stem}て'
-        orders = (f'{stem}ろ', f'{stem}よ', f'{stem}よう')
-    else:
-        a, i, e, o, past = tables['rows'][last]
-        te = f'{stem}って' if verb in ('行く', 'いく') else stem + past
-        negative, joining, orders = stem + a, stem + i, (stem + e, f'{stem}{o}う')
-    stems: dict[str, tuple[str, ...]] = {
-        'verb': (verb,),
-        'orders': orders,
-        'te': (te,),
-        'joining': (joining,),
-        'polite': (f'お{joining}',),
-        'short': (te[:-1] + ('と' if te.endswith('て') else 'ど'),),
-        'past': (te[:-1] + ('だ' if te.endswith('で') else 'た'),),
-        'negative': (negative,),
+    marked = f'{verb}*' if verb in _phrases(tables['godan']) else verb
+    rows = ((re.fullmatch(pattern, marked), row) for pattern, *row in tables['stems'])
+    stem, negative, joining, te, orders, *nouns = next((m[1], *row) for m, row in rows if m)
+    base, is_voiced = stem + te[:-1], te.endswith('で')
+    return {
+        'verb': [verb],
+        'orders': [stem + each for each in orders.split('|')],
+        'te': [stem + te],
+        'joining': [stem + joining],
+        'polite': [f'お{stem}{joining}'],
+        'short': [base + ('ど' if is_voiced else 'と')],
+        'past': [base + ('だ' if is_voiced else 'た')],
+        'negative': [stem + negative],
+        'noun': [stem + each for each in nouns],
+        'colloquial': [] if is_voiced else [base],
     }
-    if verb.endswith('する'):
-        stems['noun'] = (stem,)
-    if te.endswith('て'):
-        stems['colloquial'] = (te[:-1],)
-    return stems
 
 
 # --- The split ---------------------------------------------------------------------------------

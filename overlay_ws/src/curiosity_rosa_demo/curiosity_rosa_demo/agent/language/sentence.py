@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A sentence to its steps, in the order of execution, with its corrections and denials. Pure.
+"""Whether a sentence is an order that is understood as a whole, and the steps of it. Pure.
 
 The clauses of a sentence are the cheapest split of its words into groups that frames match, with
 the words that join them between. A word that no group takes makes the sentence no order.
@@ -15,20 +15,10 @@ the words that join them between. A word that no group takes makes the sentence 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from curiosity_rosa_demo.agent.language.grammar import (
-    clauses,
-    Group,
-    group_of,
-    is_mark,
-    MARKS,
-    MOTIONS,
-    separates,
-    Step,
-)
+from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
 from curiosity_rosa_demo.agent.language.lexicon import (
     as_typed,
     lexicon,
@@ -37,13 +27,12 @@ from curiosity_rosa_demo.agent.language.lexicon import (
     Words,
 )
 from curiosity_rosa_demo.agent.language.quantities import Token, UNKNOWN
+from curiosity_rosa_demo.agent.language.steps import plan_of
 from curiosity_rosa_demo.agent.language.tables import table
 
 MAX_TOKENS = 120
 MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
-_DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
-_AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
 # What cannot be done while the mast is so.
 _EXCLUDED = {
     'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
@@ -84,7 +73,7 @@ def _read(words: Words, language: str) -> Sentence:
         return Sentence('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
         return Sentence('unclear', missing='...')
-    plan = None if unknown or not _may_ask(tokens) else _plan_of(tokens, words, language)
+    plan = None if unknown or not _may_ask(tokens) else plan_of(tokens, words, language)
     if plan is None:
         return _not_understood(tokens, words, unknown)
     steps = plan.steps
@@ -220,232 +209,3 @@ def _steps_at(tokens: Sequence[Token], at: int, words: Words) -> tuple[int, tupl
         if group is not None and group.kind == 'step':
             return size, group.steps
     return 1, ()
-
-
-# --- The steps in their order ------------------------------------------------------------------
-
-
-@dataclass
-class _Plan:
-    """The steps so far, in the order of execution."""
-
-    steps: list[Step] = field(default_factory=list)
-    condition: str = ''
-    negated: bool = False
-    still: bool = False  # it is said not to move at all
-
-
-def _plan_of(tokens: Sequence[Token], words: Words, language: str) -> _Plan | None:
-    """The steps of a whole sentence with its corrections; None if a part has no meaning."""
-    segments = _segments(tokens)
-    known = _known(tokens)
-    groups: list[Group] = []
-    for index, (marker, part) in enumerate(segments):
-        if marker == 'SCRATCH':
-            groups = []
-        rest = list(part)
-        if marker == 'CORRECT' and groups:
-            fixed = _fixed(groups, rest, words, known)
-            if fixed is not None:
-                groups, rest = fixed
-                marker = ''
-        more = clauses(rest, words, known, open_end=index + 1 < len(segments))
-        if more is None:
-            return None
-        if marker == 'CORRECT':
-            if not any(group.kind in ('step', 'cond') for group in more):
-                return None  # what was wrong, and what is right?
-            while groups and groups[-1].kind not in ('step', 'part', 'neg'):
-                groups.pop()
-            groups = groups[:-1]
-        groups += more
-    if any(group.kind == 'part' for group in groups):
-        return None
-    plan = _ordered(groups, before=table(language, 'words').get('joins') == 'before')
-    at_once = any(token.can_be('SIMUL') for token in tokens)
-    if plan and at_once and sum(step.verb in MOTIONS for step in plan.steps) > 1:
-        return None  # two motions at the same time
-    return plan
-
-
-def _known(tokens: Sequence[Token]) -> frozenset[str]:
-    """What the sentence has named, for words that refer to it."""
-
-    def names(*tags: str) -> bool:
-        return any(token.can_be(*tags) for token in tokens)
-
-    named = {
-        'KNOWNMAST': any(token.meanings[0] == ('MAST',) for token in tokens),
-        'KNOWNPICTURE': names('PICTURE', 'SHOOT'),
-        'KNOWNTARGET': names('XY'),
-        'KNOWNGOTO': names('GO', 'PLACE'),
-        'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
-        or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
-        or _lists_plain_verbs(tokens),
-    }
-    return frozenset(name for name, is_named in named.items() if is_named)
-
-
-def _lists_plain_verbs(tokens: Sequence[Token]) -> bool:
-    """Whether several Japanese sentences end with a verb in the dictionary form: a procedure."""
-    ends = [
-        token
-        for token, after in pairwise([*tokens, Token('.', (('COMMA',),))])
-        if token.can_be('ING') and after.text == '.' and not token.text.isascii()
-    ]
-    return len(ends) > 1
-
-
-def _segments(tokens: Sequence[Token]) -> list[tuple[str, list[Token]]]:
-    """The parts between corrections, each with the word that begins it: '' for the first."""
-    segments: list[tuple[str, list[Token]]] = [('', [])]
-    for index, token in enumerate(tokens):
-        marker = _correction(tokens, index)
-        if not marker:
-            segments[-1][1].append(token)
-        elif any(not is_mark(each) for each in segments[-1][1]) or len(segments) == 1:
-            segments.append((marker, []))
-        else:
-            segments[-1] = (segments[-1][0] or marker, [])
-    return segments
-
-
-def _correction(tokens: Sequence[Token], index: int) -> str:
-    token = tokens[index]
-    if index and token.can_be('SCRATCH'):
-        return 'SCRATCH'
-    if not index or not token.can_be('CORRECT'):
-        return ''
-    if all(meaning == ('CORRECT',) for meaning in token.meanings):
-        return 'CORRECT'
-    alone = tokens[index - 1].can_be('COMMA') and index + 1 < len(tokens)
-    follows = alone and tokens[index + 1].can_be('COMMA', 'CORRECT', *_DIRECTIONS)
-    return 'CORRECT' if follows else ''
-
-
-def _fixed(
-    groups: list[Group], rest: list[Token], words: Words, known: frozenset[str]
-) -> tuple[list[Group], list[Token]] | None:
-    """``groups`` with the last clause corrected by the direction or the number that begins
-    ``rest``, and what follows; None if ``rest`` begins with something else.
-    """
-    end = 0
-    while end < len(rest) and not (
-        rest[end].can_be('THEN', 'AND') or (end and rest[end].can_be('COMMA'))
-    ):
-        end += 1
-    chunk = [token for token in rest[:end] if not token.can_be('COMMA')]
-    family = _family(chunk)
-    place = next(
-        (i for i in range(len(groups) - 1, -1, -1) if groups[i].kind in ('step', 'part')), None
-    )
-    if not family or place is None:
-        return None
-    old = groups[place].tokens
-    kept = [token for token in old if not token.can_be(*family)]
-    group = group_of([*kept, *chunk], words, known) if len(kept) < len(old) else None
-    if group is None or group.kind != 'step':
-        return None
-    return [*groups[:place], group], rest[end:]
-
-
-def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
-    """The tags that a correcting chunk replaces; empty if it is more than a slot."""
-    bare = [token for token in chunk if not token.can_be(*MARKS, 'TURN', 'GO')]
-    if len(bare) != 1:
-        return ()
-    for family in (_DIRECTIONS, _AMOUNTS):
-        if any((tag,) == meaning for tag in family for meaning in bare[0].meanings):
-            return family
-    return ()
-
-
-def _denial_is_apart(groups: Sequence[Group]) -> bool:
-    """Whether what is denied is clearly apart from the steps beside it: "forward not left" is
-    not, "forward, not left" and "forward without a picture" are.
-    """
-    for left, right in pairwise(groups):
-        beside = {left.kind, right.kind} == {'neg', 'step'}
-        if not beside or (right.kind == 'neg' and right.has('SANS')):
-            continue
-        if not (separates(left.tokens[-1]) or separates(right.tokens[0])):
-            return False
-    return True
-
-
-def _forbids_driving(group: Group) -> bool:
-    tags = {tag for token in group.tokens for tag in token.meanings[0]}
-    return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
-
-
-def _repeats_all(group: Group) -> bool:
-    """Whether "repeat n times" after this motion may mean the steps before it, too."""
-    drives = any(step.verb in MOTIONS for step in group.steps)
-    return drives and any('TIMES' in t.meanings[0] and '繰' in t.text for t in group.tokens)
-
-
-def _ordered(groups: list[Group], *, before: bool) -> _Plan | None:
-    """``before``: words that join or deny stand before their clause."""
-    if not _denial_is_apart(groups):
-        return None
-    plan = _Plan()
-    times, begin = 1, 0
-    leads = denied = False
-    swap_at: int | None = None
-    last = next((group for group in reversed(groups) if group.kind != 'none'), None)
-    for group in groups:
-        steps = plan.steps
-        if group.kind == 'join':
-            if group.text in ('THEN', 'BUT'):
-                denied = False
-            elif group.text == 'BEFORE' and before:
-                leads = leads or not steps
-            elif group.text == 'BACKBEFORE' and group is last:
-                swap_at = len(steps) - 2 if len(steps) > 1 else None
-            elif steps:  # AFTER, BACKBEFORE, PREBEFORE, and BEFORE after its clause
-                swap_at = len(steps) - 1
-        elif group.kind == 'none':
-            denied = denied and not group.has('COMMA')
-        elif group.kind == 'neg':
-            plan.negated = True
-            plan.still = plan.still or _forbids_driving(group)
-            denied = before
-        elif group.kind == 'cond':
-            if plan.condition:
-                return None
-            plan.condition, begin = group.text, len(steps)
-        elif group.kind == 'times':
-            if steps:
-                plan.steps *= group.times
-            else:
-                times = group.times
-        elif denied and not group.tokens[0].can_be('COMMA'):
-            continue  # "do not turn and drive" denies both
-        elif steps and _repeats_all(group):
-            return None  # or only the last step?
-        else:
-            plan.steps = [*steps, *group.steps]
-            if group.has('PREBEFORE') or leads:
-                swap_at = len(plan.steps) - 1
-            leads = False
-    if plan.still and any(step.verb in MOTIONS for step in plan.steps):
-        return None
-    return _arranged(plan, swap_at, begin, times)
-
-
-def _arranged(plan: _Plan, swap_at: int | None, begin: int, times: int) -> _Plan | None:
-    """``plan`` with the step ``swap_at`` after those that follow it, its condition for the steps
-    from ``begin`` on, and all of it so many ``times``.
-    """
-    if swap_at is not None:
-        if swap_at + 1 >= len(plan.steps):
-            return None
-        plan.steps.append(plan.steps.pop(swap_at))
-    if plan.condition:
-        if not plan.steps:
-            return None
-        begin = min(begin, len(plan.steps) - 1)
-        plan.steps[begin:] = [replace(s, condition=plan.condition) for s in plan.steps[begin:]]
-    if times > 1:
-        plan.steps *= times
-    return plan

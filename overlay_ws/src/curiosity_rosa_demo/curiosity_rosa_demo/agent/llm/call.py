@@ -6,76 +6,39 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One call to the model for its next decision, with a time limit and cancellation."""
+"""One call to the model for its next decision: tries, time limit, cancellation, usable answers."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextvars import copy_context
 import json
+import re
 import threading
-import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.errors import explain
-from curiosity_rosa_demo.agent.llm.model_span import model_span, span_listeners
+from curiosity_rosa_demo.agent.llm.errors import asked_wait_s, explain, may_pass
+from curiosity_rosa_demo.agent.llm.wire import REFUSAL
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.domain.text import clip, printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
+from curiosity_rosa_demo.infra.spans import span
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage, BaseMessage, ToolCall
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from tenacity import (
+    retry_if_exception,
+    RetryCallState,
+    Retrying,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
 
-# -----------------------------------------------------------------------------------------------
-# A circuit breaker for calls to a model. Pure: the caller passes the time in seconds (``at``).
-
-
-class CircuitBreaker:
-    """After ``failures`` consecutive failures the breaker opens for ``open_s`` seconds. It then
-    allows one trial call (half open), which closes it or opens it again.
-    """
-
-    def __init__(self, failures: int, open_s: float) -> None:
-        if failures < 1 or not open_s > 0.0:
-            raise ValueError(f'failures {failures} must be at least 1, open_s {open_s} above 0')
-        self._limit = failures
-        self._open_s = open_s
-        self._failures = 0
-        self._open_until = 0.0
-        self._probing = False
-
-    @property
-    def state(self) -> str:
-        """``closed``, ``open`` or ``half open``. The breaker stays ``open`` until the trial call
-        starts, also after ``open_s``.
-        """
-        if self._failures < self._limit:
-            return 'closed'
-        return 'half open' if self._probing else 'open'
-
-    def allows(self, at: float) -> bool:
-        """Whether a call may start. Changes no state: call ``record_start`` at the start."""
-        if self._failures < self._limit:
-            return True
-        return not self._probing and at >= self._open_until
-
-    def record_start(self) -> None:
-        self._probing = True
-
-    def record_success(self) -> None:
-        self._probing = False
-        self._failures = 0
-
-    def record_failure(self, at: float) -> None:
-        self._probing = False
-        self._failures += 1
-        if self._failures >= self._limit:
-            self._open_until = at + self._open_s
-
-
-MAX_RETRY_WAIT_S = 8.0  # the longest pause of a provider's client between two attempts
+MAX_RETRY_WAIT_S = 8.0  # the longest pause between two attempts that the server does not ask for
 CANCEL_GRACE_S = 1.0
-POLL_PERIOD_S = 0.05
+_PAUSE = wait_random_exponential(multiplier=1.0, max=MAX_RETRY_WAIT_S)
 
 
 class ModelCallFailed(Exception):
@@ -93,7 +56,7 @@ class UnusableAnswer(ModelCallFailed):
 
 
 def call_timeout_s(llm: LlmConfig) -> float:
-    """The time limit of one decision with all its retries, in seconds.
+    """The time limit of one decision with all its attempts, in seconds.
 
     The client's own time-out restarts with every byte, so it does not limit a server that sends
     its answer slowly.
@@ -113,73 +76,153 @@ def decide(
     """The model's next actions or its final answer. Raises ModelCallFailed, of which
     UnusableAnswer is one kind, and TurnCancelled.
 
-    ``listeners`` receive the text as it arrives. A call that hangs is abandoned in its thread, so
-    that a stop never waits for it.
+    Each attempt is a call of its own for the usage. ``listeners`` receive the text as it arrives.
+    A call that hangs is abandoned in its thread, so that a stop never waits for it.
     """
-    with model_span(llm) as call:
-        return _decide(agent, inputs, llm, cancellation, *listeners, *span_listeners(call))
+    limit_s, ended, outcome = call_timeout_s(llm), threading.Event(), list[Any]()
+    attempts = Retrying(
+        stop=stop_after_attempt(llm.max_retries + 1) | stop_after_delay(limit_s),
+        retry=retry_if_exception(lambda error: may_pass(error, llm)),
+        wait=_pause_s,
+        sleep=cancellation.sleep,
+        reraise=True,
+    )
 
-
-def _decide(
-    agent: Any,
-    inputs: dict[str, Any],
-    llm: LlmConfig,
-    cancellation: Cancellation,
-    *listeners: BaseCallbackHandler,
-) -> AgentFinish | list[AgentAction]:
-    outcome: list[Any] = []
-    done = threading.Event()
-
-    def invoke() -> None:
+    def call() -> None:
         try:
-            outcome.append(agent.invoke(inputs, {'callbacks': list(listeners)}))
-        except BaseException as error:  # also SystemExit: the loop below waits for an outcome
+            outcome.append(attempts(agent.invoke, inputs, {'callbacks': list(listeners)}))
+        except BaseException as error:  # also SystemExit: an outcome is waited for
             outcome.append(error)
         finally:
-            done.set()
+            ended.set()
 
     cancellation.check()
-    context = copy_context()  # the call counts for its turn and task
-    threading.Thread(target=lambda: context.run(invoke), name='model-call', daemon=True).start()
-    limit_s = call_timeout_s(llm)
-    deadline = time.monotonic() + limit_s
-    while not done.wait(POLL_PERIOD_S):
+    name = llm.model or llm.provider
+    with span(f'chat {name}', {'gen_ai.operation.name': 'chat'}, is_client=True):
+        context = copy_context()  # the call counts for its turn and task, and knows its span
+        threading.Thread(target=context.run, args=(call,), name='model-call', daemon=True).start()
+        with cancellation.call_when_pressed(ended.set):
+            ended.wait(limit_s)
         cancellation.check()
-        if time.monotonic() > deadline:
+        if not outcome:
             raise ModelCallFailed(f'The model did not answer within {limit_s:g} s.')
-    cancellation.check()
-    decision = outcome[0]
-    if isinstance(decision, ModelCallFailed):
-        raise decision
-    if isinstance(decision, OutputParserException):
-        raise UnusableAnswer('The model wrote a tool call that cannot be read.') from decision
-    if isinstance(decision, Exception):
-        raise ModelCallFailed(explain(decision, llm)) from decision
-    if isinstance(decision, BaseException):
-        raise ModelCallFailed(f'The model failed ({type(decision).__name__}).') from decision
+        decision = outcome[0]
+        if isinstance(decision, ModelCallFailed):
+            raise decision
+        if isinstance(decision, OutputParserException):
+            raise UnusableAnswer('The model wrote a tool call that cannot be read.') from decision
+        if isinstance(decision, Exception):
+            raise ModelCallFailed(explain(decision, llm)) from decision
+        if isinstance(decision, BaseException):
+            raise ModelCallFailed(f'The model failed ({type(decision).__name__}).') from decision
     return decision
 
 
-def readable_actions(message: BaseMessage) -> BaseMessage:
+def _pause_s(state: RetryCallState) -> float:
+    """As long as the server asks to wait, or longer from attempt to attempt."""
+    error = None if state.outcome is None else state.outcome.exception()
+    return (error and asked_wait_s(error)) or _PAUSE(state)
+
+
+def call_attributes(message: BaseMessage) -> dict[str, Any]:
+    """What the span of a call says of its answer, by OpenTelemetry's conventions for generative
+    AI: names and counts as far as the provider says them, never a prompt or an answer.
+    """
+    usage, said = getattr(message, 'usage_metadata', None) or {}, message.response_metadata
+    found: dict[str, Any] = {}
+    for kind in ('input_tokens', 'output_tokens'):
+        if type(usage.get(kind)) is int:
+            found[f'gen_ai.usage.{kind}'] = usage[kind]
+    for key in ('finish_reason', 'stop_reason', 'done_reason'):  # by provider
+        if isinstance(said.get(key), str):
+            found['gen_ai.response.finish_reasons'] = [said[key][:50]]
+    for key in ('model_name', 'model'):
+        if isinstance(said.get(key), str):
+            found['gen_ai.response.model'] = said[key]
+    return found
+
+
+# --- What is wrong with a model's answer before any goal is considered. Pure -------------------
+
+FILTERED_TEXT = "The server withheld the model's answer (content_filter)."
+CUT_TEXT = "The model's answer was cut at its limit of tokens (llm.max_tokens of agent.yaml)."
+CALL_AS_TEXT = 'The model wrote a tool call as text, so nothing was called.'
+NO_TEXT = '(no text)'  # some servers refuse an empty message
+MAX_SAID_CHARS = 2000  # characters of a rejected answer that the model reads again
+HOW = (
+    'Call one tool now, with its arguments as a JSON object, or call decide with ABORT and the '
+    'reason. Answer in text only if the task is done.'
+)
+_THINKING = re.compile(r'\A.*?</think>\s*', re.DOTALL)  # some templates omit the opening tag
+_MARKS = re.compile(
+    r'</?tool_calls?>|<function[=_(>]|<[|｜]tool[_▁]|<\|python_tag\|>|\[TOOL_CALLS\]',
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"""["'](?:name|tool|tool_name|function|action)["']\s*:\s*["']([^"']*)["']""")
+_ARGUMENTS = re.compile(r"""["'](?:arguments|parameters|args)["']\s*:""")
+_BARE_CALL = re.compile(r'\W*(\w+)\s*\(.*\)\W*', re.DOTALL)
+
+
+def usable_answer(message: AIMessage, offered: Collection[str]) -> AIMessage:
+    """``message`` with readable actions, and without the thoughts that a server left in its text.
+    ``offered``: the names of the tools. Raises UnusableAnswer for what is neither a call nor an
+    answer in text, and OutputParserException.
+    """
+    message = readable_actions(message)
+    if isinstance(message.content, str):
+        message = message.model_copy(update={'content': _THINKING.sub('', message.content)})
+    metadata, text = message.response_metadata, message.text().strip()
+    ending = str(metadata.get('finish_reason') or metadata.get('stop_reason') or '')
+    problem = ''
+    if 'content_filter' in ending:
+        problem = FILTERED_TEXT
+    elif message.tool_calls:
+        return message
+    elif REFUSAL in ending:
+        problem = f'The model refused: {clip(printable(text))}'
+    elif 'length' in ending or 'max_tokens' in ending:
+        problem = CUT_TEXT
+    elif holds_tool_call(text, offered):
+        problem = CALL_AS_TEXT
+    if problem:
+        raise UnusableAnswer(problem, text)
+    return message
+
+
+def holds_tool_call(text: str, offered: Collection[str]) -> bool:
+    """Whether ``text`` has a tool call in it, in the form of JSON, of tags or of code."""
+    bare, names = _BARE_CALL.fullmatch(text), _NAME.findall(text)
+    return bool(
+        _MARKS.search(text)
+        or (bare and bare.group(1) in offered)
+        or any(name in offered for name in names)
+        or (names and _ARGUMENTS.search(text))
+    )
+
+
+def readable_actions(message: AIMessage) -> AIMessage:
     """``message`` with valid Unicode and whole tool calls. Raises OutputParserException.
 
     LangChain drops an invalid call if the message has a valid call or text as well. In a stream
     it completes truncated JSON: ``{"duration_s": 1``, cut from ``15``, would drive for one second.
     """
-    if not isinstance(message, AIMessage):
-        return message
     for raw in message.additional_kwargs.get('tool_calls') or ():
-        _check_arguments(raw)
-    calls = list(message.tool_calls)
-    for invalid in message.invalid_tool_calls:
-        if (invalid['args'] or '').strip():
+        try:
+            is_object = isinstance(json.loads(raw['function']['arguments'] or '{}'), dict)
+        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            raise OutputParserException('a tool call with torn arguments') from error
+        if not is_object:
             raise OutputParserException('a tool call whose arguments are no JSON object')
-        # Some servers send an empty string for no arguments.
-        calls.append(ToolCall(name=invalid['name'] or '', args={}, id=invalid['id']))
-    # Some servers send no ID; the parser requires one.
+    if any((invalid['args'] or '').strip() for invalid in message.invalid_tool_calls):
+        raise OutputParserException('a tool call whose arguments are no JSON object')
+    # Some servers send an empty string for no arguments, and some no ID; the parser needs one.
     calls = [
-        ToolCall(name='_'.join(each['name'].split()), args=each['args'], id=each['id'] or '')
-        for each in calls
+        ToolCall(
+            name='_'.join((each['name'] or '').split()),
+            args=each['args'] if isinstance(each['args'], dict) else {},
+            id=each['id'] or '',
+        )
+        for each in (*message.tool_calls, *message.invalid_tool_calls)
     ]
     return message.model_copy(
         update={
@@ -191,11 +234,6 @@ def readable_actions(message: BaseMessage) -> BaseMessage:
     )
 
 
-def _check_arguments(call: Any) -> None:
-    try:
-        text = call['function']['arguments'] or '{}'
-        is_object = isinstance(json.loads(text), dict)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise OutputParserException('a tool call with torn arguments') from error
-    if not is_object:
-        raise OutputParserException('a tool call whose arguments are no JSON object')
+def rejected_answer(said: str, why: str) -> list[BaseMessage]:
+    """The messages that show a model its own answer and why it is asked again."""
+    return [AIMessage(clip(said.strip(), MAX_SAID_CHARS) or NO_TEXT), HumanMessage(f'{why} {HOW}')]

@@ -10,24 +10,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 import os
 import re
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
-from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
-from curiosity_rosa_demo.agent.llm.wire import REFUSAL
+from curiosity_rosa_demo.agent.llm.errors import key_name, KEY_NAMES
+from curiosity_rosa_demo.agent.llm.local_server import (
+    install_problem,
+    LocalServer,
+    shared_server,
+)
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
 from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
-from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
 from curiosity_rosa_demo.infra.config.topics import Config
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-
-if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
 
 
 class ModelSetupError(Exception):
@@ -43,21 +42,20 @@ def make_chat_model(
     """
     if llm.provider == 'routine':
         return RuleChatModel(rover=RoverFigures.of(config))
-    meter = None if usage is None else _meter_of(usage)
-    model = _local_model(llm) if llm.provider == LOCAL else _provider_model(llm, meter)
-    if meter is not None:
-        model.callbacks = [meter]
+    if llm.provider == LOCAL:
+        server = shared_server(llm.model, llm.window_tokens)
+        if not install_problem(llm.model):
+            server.start()
+        model = make_local_model(llm, server)
+    else:
+        model = _provider_model(llm)
+    if usage is not None:
+        usage.open()
+        model.callbacks = [UsageMeter(usage)]
     return model
 
 
-def _meter_of(usage: UsageLedger) -> UsageMeter:
-    from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
-
-    usage.open()
-    return UsageMeter(usage)
-
-
-def _provider_model(llm: LlmConfig, meter: UsageMeter | None) -> BaseChatModel:
+def _provider_model(llm: LlmConfig) -> BaseChatModel:
     variable = key_name(llm.provider)
     key = os.environ.get(variable, '')
     if llm.provider in KEY_NAMES and not key.strip():
@@ -83,7 +81,7 @@ def _provider_model(llm: LlmConfig, meter: UsageMeter | None) -> BaseChatModel:
         if llm.provider == 'openai':
             from curiosity_rosa_demo.agent.llm.wire import HEADERS, make_http_client
 
-            options['http_client'] = make_http_client(llm.timeout_s, meter)
+            options['http_client'] = make_http_client()
             options['default_headers'] = HEADERS
         return init_chat_model(llm.model, model_provider=llm.provider, **options)
     except ImportError as error:
@@ -113,7 +111,7 @@ def _options(llm: LlmConfig) -> dict[str, Any]:
     options: dict[str, Any] = {
         'temperature': llm.temperature,
         'timeout': llm.timeout_s,
-        'max_retries': llm.max_retries,
+        'max_retries': 0,  # call.decide retries
     }
     if llm.max_tokens:
         options['max_tokens'] = llm.max_tokens
@@ -123,15 +121,15 @@ def _options(llm: LlmConfig) -> dict[str, Any]:
     return options
 
 
-def _local_model(llm: LlmConfig) -> BaseChatModel:
+def make_local_model(llm: LlmConfig, server: LocalServer) -> BaseChatModel:
     """A model that cannot start says so at its first call: until then the rule model decides."""
-    from curiosity_rosa_demo.agent.llm.local_model import make_local_model
-    from curiosity_rosa_demo.agent.llm.local_server import install_problem, shared_server
+    from curiosity_rosa_demo.agent.llm.local_model import BASE_URL, LocalTransport
+    import httpx
+    from langchain_openai import ChatOpenAI
 
-    server = shared_server(llm.model, llm.window_tokens)
-    if not install_problem(llm.model):
-        server.start()
-    return make_local_model(server, _options(llm))
+    client = httpx.Client(transport=LocalTransport(server))
+    where: dict[str, Any] = {'base_url': BASE_URL, 'api_key': 'unused', 'http_client': client}
+    return ChatOpenAI(model=LOCAL, **where, **_options(llm))
 
 
 def tool_options(llm: LlmConfig) -> dict[str, Any]:
@@ -142,56 +140,3 @@ def tool_options(llm: LlmConfig) -> dict[str, Any]:
     if llm.provider == 'openai' and 'parallel_tool_calls' not in llm.extra_body:
         options['parallel_tool_calls'] = False
     return options
-
-
-# --- What is wrong with a model's answer before any goal is considered. Pure -------------------
-
-
-FILTERED_TEXT = "The server withheld the model's answer (content_filter)."
-CUT_TEXT = "The model's answer was cut at its limit of tokens (llm.max_tokens of agent.yaml)."
-CALL_AS_TEXT = 'The model wrote a tool call as text, so nothing was called.'
-
-_THINKING = re.compile(r'\A.*?</think>\s*', re.DOTALL)  # some templates omit the opening tag
-_MARKS = re.compile(
-    r'</?tool_calls?>|<function[=_(>]|<[|｜]tool[_▁]|<\|python_tag\|>|\[TOOL_CALLS\]',
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"""["'](?:name|tool|tool_name|function|action)["']\s*:\s*["']([^"']*)["']""")
-_ARGUMENTS = re.compile(r"""["'](?:arguments|parameters|args)["']\s*:""")
-_BARE_CALL = re.compile(r'\W*(\w+)\s*\(.*\)\W*', re.DOTALL)
-
-
-def without_thinking(message: AIMessage) -> AIMessage:
-    """``message`` without the thoughts that a server left in its text."""
-    if not isinstance(message.content, str) or '</think>' not in message.content:
-        return message
-    return message.model_copy(update={'content': _THINKING.sub('', message.content)})
-
-
-def answer_problem(message: AIMessage, offered: Collection[str]) -> str:
-    """Why this answer is neither a call nor an answer in text; empty if it is one of them.
-    ``offered``: the names of the tools.
-    """
-    metadata = message.response_metadata
-    ending = str(metadata.get('finish_reason') or metadata.get('stop_reason') or '')
-    if 'content_filter' in ending:
-        return FILTERED_TEXT
-    if message.tool_calls:
-        return ''
-    text = message.text().strip()
-    if REFUSAL in ending:
-        return f'The model refused: {clip(printable(text))}'
-    if 'length' in ending or 'max_tokens' in ending:
-        return CUT_TEXT
-    return CALL_AS_TEXT if holds_tool_call(text, offered) else ''
-
-
-def holds_tool_call(text: str, offered: Collection[str]) -> bool:
-    """Whether ``text`` has a tool call in it, in the form of JSON, of tags or of code."""
-    if _MARKS.search(text):
-        return True
-    bare = _BARE_CALL.fullmatch(text)
-    if bare and bare.group(1) in offered:
-        return True
-    names = _NAME.findall(text)
-    return any(name in offered for name in names) or bool(names and _ARGUMENTS.search(text))

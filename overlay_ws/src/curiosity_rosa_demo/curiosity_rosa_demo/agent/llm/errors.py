@@ -8,88 +8,180 @@
 
 """Errors of a chat model, explained in one sentence that a user can act on.
 
-Error texts of providers may quote keys and prompts, so the sentence depends on the type of the
-error and its HTTP status. Only a refused request, and an error without a status, quote the server,
-clipped and without secrets: no other text tells what it refuses, such as a parameter.
+Error texts of providers may quote keys and prompts, so the sentence depends on the types of the
+error and its causes, and on the HTTP status. Only a refused request, and an error of no known
+kind, quote the server, clipped and without secrets: no other text tells what it refuses, such as a
+parameter.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+import math
+import os
+import re
 import time
 from typing import Any
 from urllib.parse import urlsplit
 
-from curiosity_rosa_demo.agent.llm.keys import quoted
 from curiosity_rosa_demo.agent.llm.local_server import LocalModelFailed
-from curiosity_rosa_demo.agent.llm.wire import retry_after_s
+from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 
-CONNECTION_LOST_ERRORS = ('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut')
-# LangChain's integrations raise these for an answer of an unexpected shape.
-MALFORMED_ANSWER_ERRORS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+# Environment variables of LangChain's integrations; for others <PROVIDER>_API_KEY is assumed.
+KEY_NAMES = {
+    'openai': 'OPENAI_API_KEY',
+    'azure_openai': 'AZURE_OPENAI_API_KEY',
+    'anthropic': 'ANTHROPIC_API_KEY',
+    'google_genai': 'GOOGLE_API_KEY',
+    'mistralai': 'MISTRAL_API_KEY',
+    'groq': 'GROQ_API_KEY',
+    'deepseek': 'DEEPSEEK_API_KEY',
+    'xai': 'XAI_API_KEY',
+}
+HIDDEN = '[hidden]'
+RUN_CHARS = 5  # a word with this many characters of a secret in a row is hidden
+_LOOKS_LIKE_A_KEY = re.compile(r'\b(?:sk|pk|gsk|xai|hf|bearer)[-_ ]+\S{8,}', re.I)
 
+
+class StreamCut(Exception):
+    """The stream ended before its answer did."""
+
+
+# What is said of an error, by its status or a part of a type's name; the first that fits.
+KINDS: dict[str, tuple[int | str, ...]] = {
+    'refused the key (401): check the key in the environment.': (401, 'Authentication'),
+    'denied access (403): this key may not use it.': (403, 'PermissionDenied'),
+    'does not exist there (404): check llm.model and llm.base_url in agent.yaml.': (
+        404,
+        'NotFound',
+    ),
+    'is over its rate limit or quota (429), also after {retries} retries.': (429, 'RateLimit'),
+    'has an internal error ({status}), also after {retries} retries.': tuple(range(500, 600)),
+    'refused the request ({status}): {said}': tuple(range(400, 500)),
+    'did not answer within {timeout_s:g} s (llm.timeout_s of agent.yaml).': ('Timeout',),
+    'closed the connection before its answer was complete.': (
+        *('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut'),
+    ),
+    'cannot be reached at {address}: check llm.base_url in agent.yaml.': ('Connect',),
+    'sent an answer that cannot be read ({type}).': (  # LangChain raises these for an odd shape
+        *('ResponseValidation', 'ValueError', 'TypeError', 'LookupError', 'AttributeError'),
+    ),
+}
+BUSY = 'is busy ({status}): the server asks to wait {wait_s:.0f} s.'
+OTHER = 'failed ({type}): {said}'
 REFUSED_WITHOUT_TEXT = (
     'check llm.model and llm.temperature in agent.yaml; or the talk has grown too long for it'
 )
+# An error within a stream is not tried again: the beginning of its answer has been told.
+RETRIED_STATUSES = (408, 409, 429, *range(500, 600))
+RETRIED_TYPES = ('APITimeoutError', 'APIConnectionError', 'ConnectTimeout', 'ConnectError')
+NOT_SENT_TYPES = {'ConnectError', 'ConnectTimeout', 'LocalModelFailed', 'UnsupportedProtocol'}
 
 
 def explain(error: BaseException, llm: LlmConfig) -> str:
     """One sentence for ``error``, an exception of a LangChain chat model."""
+    if local := next((e for e in _chain(error) if isinstance(e, LocalModelFailed)), None):
+        return str(local)
+    status, wait_s, names = _status(error), asked_wait_s(error), ' '.join(_type_names(error))
+    known = (
+        text
+        for text, marks in KINDS.items()
+        if status in marks or any(isinstance(each, str) and each in names for each in marks)
+    )
+    is_busy = wait_s >= 1.0 and (status == 429 or status >= 500)
+    text = BUSY if is_busy else next(known, OTHER)
+    said = quoted(next(filter(None, map(_server_text, _chain(error))), ''), llm)
+    told = text.format(
+        status=status,
+        wait_s=wait_s,
+        retries=llm.max_retries,
+        timeout_s=llm.timeout_s,
+        type=type(error).__name__,
+        address=_without_login(llm.base_url) or "the provider's address",
+        said=said or (REFUSED_WITHOUT_TEXT if status else ''),
+    )
     who = f"The model '{llm.model}' of {llm.provider}" if llm.model else 'The model'
-    chain = _error_chain(error)
-    if isinstance(error, LocalModelFailed):
-        return str(error)
-    names = ' '.join(type(each).__name__ for each in chain)
-    said = quoted(next(filter(None, map(_server_text, chain)), ''), llm)
-    status = next((_status(each) for each in chain if _status(each)), None)
-    if status == 401 or 'Authentication' in names:
-        return f'{who} refused the key (401): check the key in the environment.'
-    if status == 403 or 'PermissionDenied' in names:
-        return f'{who} denied access (403): this key may not use it.'
-    if status == 404 or 'NotFound' in names:
-        return f'{who} does not exist there (404): check llm.model and llm.base_url in agent.yaml.'
-    wait_s = max(map(_wait_s, chain))
-    if wait_s >= 1.0 and (status == 429 or (status or 0) >= 500):
-        return f'{who} is busy ({status}): the server asks to wait {wait_s:.0f} s.'
-    if status == 429 or 'RateLimit' in names:
-        return (
-            f'{who} is over its rate limit or quota (429), also after {llm.max_retries} retries.'
-        )
-    if status is not None and status >= 500:
-        return f'{who} has an internal error ({status}), also after {llm.max_retries} retries.'
-    if status is not None:
-        return _sentence(f'{who} refused the request ({status})', said or REFUSED_WITHOUT_TEXT)
-    if 'Timeout' in names:
-        return f'{who} did not answer within {llm.timeout_s:g} s (llm.timeout_s of agent.yaml).'
-    if any(name in names for name in CONNECTION_LOST_ERRORS):
-        return f'{who} closed the connection before its answer was complete.'
-    if 'Connect' in names:
-        where = _without_login(llm.base_url) or "the provider's address"
-        return f'{who} cannot be reached at {where}: check llm.base_url in agent.yaml.'
-    if 'ResponseValidation' in names or any(
-        isinstance(each, MALFORMED_ANSWER_ERRORS) for each in chain
-    ):
-        return f'{who} sent an answer that cannot be read ({type(error).__name__}).'
-    return _sentence(f'{who} failed ({type(error).__name__})', said)
+    return f'{who} {told.removesuffix(": ").removesuffix(".")}.'
 
 
-def _sentence(what: str, said: str) -> str:
-    text = f'{what}: {said}' if said else what
-    return text if text.endswith('.') else f'{text}.'
+def may_pass(error: BaseException, llm: LlmConfig) -> bool:
+    """Whether the same request may succeed in a moment, no later than the server asks to wait."""
+    is_known = type(error).__name__ in RETRIED_TYPES or _status(error) in RETRIED_STATUSES
+    is_local = LocalModelFailed.__name__ in _type_names(error)
+    return is_known and not is_local and asked_wait_s(error) <= llm.timeout_s
 
 
-def _status(error: BaseException) -> int | None:
-    for holder in (error, getattr(error, 'response', None)):
-        status = getattr(holder, 'status_code', None)
-        if isinstance(status, int) and status >= 400:  # with 200 the body was at fault
-            return status
-    return None
+def may_be_billed(error: BaseException) -> bool:
+    """Whether the request was sent, and no status refused it."""
+    return not _status(error) and not NOT_SENT_TYPES.intersection(_type_names(error))
 
 
-def _wait_s(error: BaseException) -> float:
+def asked_wait_s(error: BaseException) -> float:
     """The seconds that the server asks to wait; 0 if it does not."""
-    headers = getattr(getattr(error, 'response', None), 'headers', None)
-    return retry_after_s(headers or {}, time.time()) or 0.0
+    responses = (getattr(each, 'response', None) for each in _chain(error))
+    headers = (getattr(each, 'headers', None) or {} for each in responses)
+    return max(retry_after_s(each, time.time()) or 0.0 for each in headers)
+
+
+def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
+    """The seconds that a server asks to wait; None if it does not. ``now_s``: since the epoch."""
+    text, in_ms = headers.get('retry-after', ''), headers.get('retry-after-ms')  # of OpenAI
+    try:
+        wait_s = float(text) if in_ms is None else float(in_ms) / 1000.0
+    except ValueError:
+        try:
+            wait_s = parsedate_to_datetime(text).timestamp() - now_s
+        except (ValueError, TypeError, OverflowError):
+            return None
+    return wait_s if math.isfinite(wait_s) and wait_s >= 0.0 else None
+
+
+def key_name(provider: str) -> str:
+    """The environment variable with the key of ``provider``."""
+    return KEY_NAMES.get(provider, f'{provider.upper()}_API_KEY')
+
+
+def quoted(text: str, llm: LlmConfig) -> str:
+    """``text`` of a server on one clipped line, with neither the key nor what looks like one."""
+    words = _LOOKS_LIKE_A_KEY.sub(HIDDEN, printable(text)).split()
+    try:
+        url = urlsplit(llm.base_url)
+        secrets = [url.username, url.password, url.query]
+    except ValueError:
+        secrets = [llm.base_url]
+    # A secret shorter than a run, such as ``none``, protects nothing.
+    parts = {
+        secret[i : i + RUN_CHARS]
+        for secret in (os.environ.get(key_name(llm.provider)), *secrets)
+        if secret
+        for i in range(len(secret) - RUN_CHARS + 1)
+    }
+    return clip(' '.join(HIDDEN if any(p in word for p in parts) else word for word in words))
+
+
+def _status(error: BaseException) -> int:
+    """The HTTP status of an error; 0 for none. With 200 the body was at fault."""
+    for each in _chain(error):
+        for holder in (each, getattr(each, 'response', None)):
+            status = getattr(holder, 'status_code', None)
+            if isinstance(status, int) and status >= 400:
+                return status
+    return 0
+
+
+def _type_names(error: BaseException) -> set[str]:
+    return {base.__name__ for each in _chain(error) for base in type(each).__mro__}
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    seen: list[BaseException] = []
+    each: BaseException | None = error
+    while each is not None and each not in seen:
+        yield each
+        seen.append(each)
+        each = each.__cause__ or each.__context__
 
 
 def _server_text(error: BaseException) -> str:
@@ -114,12 +206,3 @@ def _without_login(url: str) -> str:
     if not host:
         return ''
     return f'{parts.scheme}://{host}{f":{port}" if port else ""}{parts.path}'
-
-
-def _error_chain(error: BaseException) -> list[BaseException]:
-    chain: list[BaseException] = []
-    each: BaseException | None = error
-    while each is not None and each not in chain:
-        chain.append(each)
-        each = each.__cause__ or each.__context__
-    return chain

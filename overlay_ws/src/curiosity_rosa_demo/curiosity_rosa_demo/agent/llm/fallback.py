@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rule model as a fallback, with a circuit breaker for the configured model."""
+"""The rule model as a fallback, and the circuit breaker of a model that keeps failing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,40 @@ from collections.abc import Callable
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import CircuitBreaker
 from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 # consecutive failures that open the breaker, and its time open
 MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
+
+
+class CircuitBreaker:
+    """After ``failures`` consecutive failures the breaker opens for ``open_s`` seconds. It then
+    allows one trial call (half open), which closes it or opens it again. Pure: the caller passes
+    the time in seconds (``at``).
+    """
+
+    def __init__(self, failures: int, open_s: float) -> None:
+        self._limit, self._open_s = failures, open_s
+        self._failures = 0
+        self._open_until = 0.0
+        self._probing = False
+
+    def allows(self, at: float) -> bool:
+        """Whether a call may start. Changes no state: call ``record_start`` at the start."""
+        is_closed = self._failures < self._limit
+        return is_closed or (not self._probing and at >= self._open_until)
+
+    def record_start(self) -> None:
+        self._probing = True
+
+    def record_success(self) -> None:
+        self._probing, self._failures = False, 0
+
+    def record_failure(self, at: float) -> None:
+        self._probing = False
+        self._failures += 1
+        if self._failures >= self._limit:
+            self._open_until = at + self._open_s
 
 
 class FallbackModel:

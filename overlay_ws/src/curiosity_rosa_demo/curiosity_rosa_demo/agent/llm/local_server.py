@@ -14,8 +14,7 @@ holds open.
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 import functools
 import importlib.util
 import json
@@ -27,6 +26,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.llm.local_child import KEY_VARIABLE
 from curiosity_rosa_demo.domain.text import clip, printable
@@ -50,8 +50,7 @@ class LocalModelFailed(Exception):
     """The process of the model cannot be used. The message is for the user."""
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(NamedTuple):
     url: str
     key: str
 
@@ -83,16 +82,12 @@ def missing_model_note(llm: LlmConfig) -> str:
     return f'{problem} Until then {until}.'
 
 
-def command_of(model: str, context_tokens: int) -> list[str]:
-    path = Path(model).expanduser() if model else bundled_model()
-    return [sys.executable, '-m', MODULE, str(path), str(context_tokens)]
-
-
 @functools.cache
 def shared_server(model: str, context_tokens: int) -> LocalServer:
     """The server of this model in this process: for the turns and for the policy."""
-    problem = install_problem(model)
-    server = LocalServer([] if problem else command_of(model, context_tokens), problem)
+    file = Path(model).expanduser() if model else bundled_model()
+    command = [sys.executable, '-m', MODULE, str(file), str(context_tokens)]
+    server = LocalServer(command, install_problem(model))
     atexit.register(server.close)
     return server
 
@@ -101,16 +96,9 @@ class LocalServer:
     """Thread-safe. ``command`` starts the process, unless ``problem`` says why none can run."""
 
     def __init__(
-        self,
-        command: Sequence[str],
-        problem: str = '',
-        *,
-        ready_s: float = READY_S,
-        environment: Mapping[str, str] = os.environ,
-        steady: Callable[[], float] = time.monotonic,
+        self, command: Sequence[str], problem: str = '', *, ready_s: float = READY_S
     ) -> None:
-        self._command, self._problem = list(command), problem
-        self._ready_s, self._environment, self._clock = ready_s, environment, steady
+        self._command, self._problem, self._ready_s = command, problem, ready_s
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._address: Address | None = None
@@ -159,8 +147,8 @@ class LocalServer:
                 'is not started again before the agent is.'
             )
         self._starts += 1
-        self._key, self._started_at = secrets.token_urlsafe(32), self._clock()
-        environment = {k: v for k, v in self._environment.items() if k in INHERITED}
+        self._key, self._started_at = secrets.token_urlsafe(32), time.monotonic()
+        environment = {k: v for k, v in os.environ.items() if k in INHERITED}
         self._process = subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -173,14 +161,13 @@ class LocalServer:
     def _read_address(self) -> Address:
         assert self._process is not None
         assert self._process.stdout is not None
-        left_s = max(0.0, self._started_at + self._ready_s - self._clock())
+        left_s = max(0.0, self._started_at + self._ready_s - time.monotonic())
         if not select.select([self._process.stdout], [], [], left_s)[0]:
             self._end()
             raise LocalModelFailed(f'The local model was not loaded within {self._ready_s:g} s.')
         line = self._process.stdout.readline()
         try:
-            said = json.loads(line)
-            return Address(said['url'], self._key)
+            return Address(json.loads(line)['url'], self._key)
         except (ValueError, KeyError, TypeError):
             self._end()
             why = clip(printable(line.decode(errors='replace'))) or 'it ended at once'

@@ -5,106 +5,86 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""Tokens of a model's calls, and for whom a call is made. Pure."""
+
+"""What the model's calls have used: by turn, task and day, kept in a SQLite file and summed there.
+
+A call is entered with its estimated input before it is made, and corrected once it has ended: a
+crash in between loses no call, and calls at the same time see each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from decimal import Decimal
-import json
-from typing import Any
+from datetime import datetime, timedelta, timezone, tzinfo
+import logging
+from pathlib import Path
+import sqlite3
+import threading
+from typing import NamedTuple
 import uuid
 
-ASCII_CHARS_PER_TOKEN = 3  # an upper estimate for Latin scripts; other characters count as one
-IMAGE_TOKENS = 1600  # of one image block: the most that the large providers charge at 1 Mpixel
-MESSAGE_TOKENS = 4  # role and separators of a message
-_IMAGE_TYPES = ('image', 'image_url', 'input_image')
+from curiosity_rosa_demo.agent.llm.budget import (
+    budget_refusal,
+    BudgetRefusal,
+    call_cost,
+    SCOPES,
+    Spending,
+    Tokens,
+)
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
+from curiosity_rosa_demo.infra.files import (
+    check_integrity,
+    connect,
+    FileDamaged,
+    make_durable,
+    open_or_set_aside,
+)
+from curiosity_rosa_demo.trace.events import ModelCalled
+
+IN_MEMORY = ':memory:'
+PATIENCE_S = 2.0
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS calls (
+    id INTEGER PRIMARY KEY, at REAL NOT NULL, day TEXT NOT NULL, turn TEXT NOT NULL,
+    task TEXT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, cached INTEGER NOT NULL,
+    reasoning INTEGER NOT NULL, estimated INTEGER NOT NULL, cost TEXT, currency TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS calls_by_day ON calls (day);
+CREATE INDEX IF NOT EXISTS calls_by_task ON calls (task);
+CREATE INDEX IF NOT EXISTS calls_by_turn ON calls (turn);
+"""
+_ENTER = f'INSERT OR REPLACE INTO calls VALUES ({", ".join(14 * "?")})'
+# A row of Spending. Money of another currency counts as unknown.
+_SUM = (
+    'SELECT count(*), ifnull(sum(input), 0), ifnull(sum(output), 0), ifnull(sum(cached), 0),'
+    ' ifnull(sum(reasoning), 0), ifnull(sum(estimated), 0),'
+    ' round(total(cost) FILTER (WHERE currency = ?1), 9),'
+    ' count(*) - count(cost) FILTER (WHERE currency = ?1) FROM calls WHERE '
+)
+_log = logging.getLogger('curiosity_rosa.usage')
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """Of one call. ``cached`` is a part of ``input``, ``reasoning`` one of ``output``.
-    ``estimated``: the provider reported none, or not for all attempts.
-    """
-
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    estimated: bool = False
-
-    @property
-    def total(self) -> int:
-        return self.input + self.output
-
-
-@dataclass(frozen=True)
-class Spending:
-    """The sum of some calls. ``cost``: of those with a known price; ``unpriced``: the number of
-    the others.
-    """
-
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    estimated: int = 0  # calls with estimated tokens
-    cost: Decimal = Decimal(0)
-    unpriced: int = 0
-
-    @property
-    def tokens(self) -> int:
-        return self.input + self.output
-
-    @classmethod
-    def of(cls, tokens: Tokens, cost: Decimal | None) -> Spending:
-        return cls(
-            1,
-            tokens.input,
-            tokens.output,
-            tokens.cached,
-            tokens.reasoning,
-            int(tokens.estimated),
-            cost or Decimal(0),
-            int(cost is None),
-        )
-
-    def __add__(self, other: Spending) -> Spending:
-        return self._joined(other, 1)
-
-    def __sub__(self, other: Spending) -> Spending:
-        return self._joined(other, -1)
-
-    def _joined(self, other: Spending, sign: int) -> Spending:
-        return Spending(
-            **{name: mine + sign * getattr(other, name) for name, mine in vars(self).items()}
-        )
-
-    def to_json(self, currency: str) -> dict[str, Any]:
-        """``cost`` is None while no price is known."""
-        known = self.unpriced < self.calls or not self.calls
-        cost = round(float(self.cost), 9) if known else None
-        whole = {name: each for name, each in vars(self).items() if name != 'cost'}
-        return {**whole, 'cost': cost, 'currency': currency}
-
-
-@dataclass(frozen=True)
-class Scope:
+class Scope(NamedTuple):
     """For whom a call is made; '' for neither a turn nor a task, as for the policy."""
 
     turn: str = ''
     task: str = ''
 
 
-_scope: ContextVar[Scope | None] = ContextVar('usage_scope', default=None)
+class Entry(NamedTuple):
+    """A call under way: its row, when it began in seconds since the epoch, and for whom."""
+
+    row: int | None
+    at: float
+    day: str
+    scope: Scope
 
 
-def current_scope() -> Scope:
-    return _scope.get() or Scope()
+OF_NOBODY = Scope()
+_scope: ContextVar[Scope] = ContextVar('usage_scope', default=OF_NOBODY)
 
 
 @contextmanager
@@ -119,64 +99,119 @@ def turn_scope(task: str) -> Iterator[None]:
         _scope.reset(token)
 
 
-@dataclass(frozen=True)
-class CallUsage:
-    """A call that has ended. ``cost`` None: its price is unknown."""
+class UsageLedger:
+    """Thread-safe. A day begins at midnight in ``zone``. ``on_call`` gets each call that has
+    ended, in its thread. A file that cannot be written is said in ``problem``; the sums are then
+    kept in memory, until the agent ends.
+    """
 
-    provider: str
-    model: str
-    tokens: Tokens
-    cost: Decimal | None
-    currency: str
-    scope: Scope = field(default_factory=Scope)
+    def __init__(
+        self,
+        llm: LlmConfig,
+        file: Path | str = IN_MEMORY,
+        *,
+        zone: tzinfo = timezone.utc,
+        kept_days: float = 30.0,
+        now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+        on_call: Callable[[ModelCalled], None] = lambda call: None,
+    ) -> None:
+        self.llm, self.problem = llm, ''
+        self._file, self._zone, self._kept_days = str(file), zone, kept_days
+        self._now, self._on_call = now, on_call
+        self._lock = threading.Lock()
+        self._connection: sqlite3.Connection | None = None
+        # By scope its name and sum. Replaced, never changed: its reader needs no lock.
+        self._shown: dict[str, tuple[str, Spending]] = {}
 
+    def open(self) -> None:
+        """Read the sums of today. Blocks on the disk; ``admit`` does it too."""
+        with self._lock:
+            self._show(OF_NOBODY)
 
-def text_tokens(text: str) -> int:
-    """An upper estimate of the tokens of ``text``."""
-    others = sum(not char.isascii() for char in text)
-    return -(-(len(text) - others) // ASCII_CHARS_PER_TOKEN) + others
+    def admit(self, input_tokens: int) -> Entry | BudgetRefusal:
+        """Enter a call of this estimated input, for the turn of this context; or why it may not be
+        made. ``settle`` must follow the call.
+        """
+        tokens = Tokens(input_tokens, estimated=True)
+        cost = call_cost(self.llm, tokens)  # may import: without the lock
+        entry = Entry(None, self._now().timestamp(), self._today(), _scope.get())
+        with self._lock:
+            spent = {kind: each for kind, (_, each) in self._show(entry.scope).items()}
+            refusal = budget_refusal(self.llm, spent, input_tokens, cost)
+            return refusal or entry._replace(row=self._enter(entry, tokens, cost))
 
+    def settle(self, entry: Entry, tokens: Tokens) -> None:
+        """Correct the entry of a call that has ended."""
+        llm, cost = self.llm, call_cost(self.llm, tokens)
+        with self._lock:
+            self._enter(entry, tokens, cost)
+        task, currency = entry.scope.task, llm.prices.currency
+        self._on_call(ModelCalled(llm.provider, llm.model, *tokens, cost, currency, task))
 
-def request_tokens(messages: Sequence[Any], tools: object = ()) -> int:
-    """An upper estimate of the input of a request: LangChain messages, and schemas of tools."""
-    return text_tokens(_json(tools)) + sum(map(_message_tokens, messages))
+    def recent_task_spending(self, task: str) -> Spending:
+        """Of a task whose turn has ended just now. Never waits."""
+        name, spent = self._shown.get('task', ('', Spending()))
+        return spent if name == task else Spending()
 
+    def report(self) -> dict[str, Spending]:
+        """The spending of the last turn, its task, and of today. Never waits."""
+        shown = self._shown
+        if shown.get('day', ('', None))[0] != self._today():
+            shown = {kind: each for kind, each in shown.items() if kind != 'day'}
+        return {scope: shown.get(scope, ('', Spending()))[1] for scope in SCOPES}
 
-def reported_tokens(message: Any) -> Tokens | None:
-    """The tokens in LangChain's ``usage_metadata``; None: the provider reported none."""
-    usage = getattr(message, 'usage_metadata', None)
-    if not isinstance(usage, Mapping):
-        return None
-    given, made = _count(usage, 'input_tokens'), _count(usage, 'output_tokens')
-    if not given and not made:
-        return None
-    cached = _count(usage.get('input_token_details'), 'cache_read')
-    reasoning = _count(usage.get('output_token_details'), 'reasoning')
-    return Tokens(given, made, min(cached, given), min(reasoning, made))
+    def close(self) -> None:
+        """End with the file; a call that has not ended counts in memory."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection, self._file = None, IN_MEMORY
 
+    def _today(self) -> str:
+        return self._now().astimezone(self._zone).date().isoformat()
 
-def answer_tokens(message: Any) -> int:
-    """An upper estimate of the output of an answer that came without a count."""
-    return _message_tokens(message)
+    # --- with the lock ------------------------------------------------------------------------
 
+    def _show(self, scope: Scope) -> dict[str, tuple[str, Spending]]:
+        """By scope its name and sum. A call of the policy leaves the last turn shown."""
+        names = {**scope._asdict(), 'day': self._today()}
+        sums = {kind: (name, self._sum(kind, name)) for kind, name in names.items() if name}
+        self._shown = {**({} if scope.turn else self._shown), **sums}
+        return sums
 
-def _message_tokens(message: Any) -> int:
-    blocks = message.content if isinstance(message.content, list) else [message.content]
-    tokens = MESSAGE_TOKENS
-    for block in blocks:
-        is_dict = isinstance(block, dict)
-        if is_dict and block.get('type') in _IMAGE_TYPES:
-            tokens += IMAGE_TOKENS
-        else:
-            tokens += text_tokens(_json(block) if is_dict else str(block))
-    calls = getattr(message, 'tool_calls', None)
-    return tokens + (text_tokens(_json(calls)) if calls else 0)
+    def _enter(self, entry: Entry, tokens: Tokens, cost: float | None) -> int | None:
+        """The row of the entry."""
+        row, at, day, scope = entry
+        who = (row, at, day, *scope, self.llm.provider, self.llm.model)
+        row = self._run(_ENTER, (*who, *tokens, cost, self.llm.prices.currency)).lastrowid
+        self._show(scope)
+        return row
 
+    def _sum(self, kind: str, name: str) -> Spending:
+        values = (self.llm.prices.currency, name)
+        return Spending(*self._run(f'{_SUM}{kind} = ?2', values).fetchone())
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str) if value else ''
+    def _run(self, statement: str, values: tuple[object, ...]) -> sqlite3.Cursor:
+        try:
+            if self._connection is None:
+                self._connection, _, self.problem = open_or_set_aside(
+                    self._file, self._now(), self._prepare, patience_s=PATIENCE_S
+                )
+            return self._connection.execute(statement, values)
+        except (OSError, sqlite3.Error, FileDamaged) as error:
+            self.problem = f'The usage cannot be saved in {self._file}: {error}'
+            _log.warning('event=usage_not_saved file=%s error=%s', self._file, error)
+        failed, self._connection = self._connection, connect(IN_MEMORY, patience_s=PATIENCE_S)
+        if failed is not None:
+            with suppress(sqlite3.Error):
+                failed.backup(self._connection)
+                failed.close()
+        self._connection.executescript(_SCHEMA)
+        return self._connection.execute(statement, values)
 
-
-def _count(holder: object, name: str) -> int:
-    value = holder.get(name) if isinstance(holder, Mapping) else None
-    return value if type(value) is int and value > 0 else 0
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        make_durable(connection)
+        check_integrity(connection)
+        connection.executescript(_SCHEMA)
+        oldest = self._now() - timedelta(days=self._kept_days)
+        connection.execute('DELETE FROM calls WHERE at < ?', (oldest.timestamp(),))

@@ -5,30 +5,27 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
+
 """Asks the ledger before each call of a chat model, and tells it what the call has used."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import logging
-import threading
 from typing import Any
 from uuid import UUID
 
-from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal
+from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal, Tokens
 from curiosity_rosa_demo.agent.llm.call import ModelCallFailed
-from curiosity_rosa_demo.agent.llm.usage import (
-    answer_tokens,
-    reported_tokens,
-    request_tokens,
-    Tokens,
-)
-from curiosity_rosa_demo.agent.llm.usage_ledger import CallEntry, UsageLedger
+from curiosity_rosa_demo.agent.llm.errors import may_be_billed
+from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, message_tokens
+from curiosity_rosa_demo.agent.llm.usage import Entry, UsageLedger
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import LLMResult
 
+MAX_TOKENS = 10**9  # of one call, whatever a server says
 _callback_log = logging.getLogger('langchain_core.callbacks.manager')
-_NOT_SENT = ('ConnectError', 'ConnectTimeout', 'LocalModelFailed', 'UnsupportedProtocol')
 
 
 class BudgetReached(ModelCallFailed):
@@ -45,18 +42,14 @@ _callback_log.addFilter(lambda record: BudgetReached.__name__ not in record.getM
 
 class UsageMeter(BaseCallbackHandler):
     """A callback of the model itself, so that no call of it goes uncounted. Raises BudgetReached
-    in place of a call.
-
-    The client retries by itself. ``record_attempt`` and ``record_response`` count its attempts in
-    the thread of the call: one that was never answered may be billed, one with an error is not.
+    in place of a call. A call that was never answered may be billed, one that was refused is not.
     """
 
     raise_error = True  # else LangChain would swallow BudgetReached
 
     def __init__(self, ledger: UsageLedger) -> None:
         self._ledger = ledger
-        self._calls: dict[UUID, tuple[CallEntry, int]] = {}
-        self._attempts = threading.local()
+        self._calls: dict[UUID, tuple[Entry, int]] = {}
 
     def on_chat_model_start(
         self,
@@ -67,61 +60,37 @@ class UsageMeter(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         tools = (kwargs.get('invocation_params') or {}).get('tools') or ()
-        needed = sum(request_tokens(each) for each in messages) + request_tokens((), tools)
+        needed = estimated_tokens(messages[0], tools, self._ledger.llm.image_px)
         entry = self._ledger.admit(needed)
         if isinstance(entry, BudgetRefusal):
             raise BudgetReached(entry)
         self._calls[run_id] = entry, needed
-        self._attempts.unanswered, self._attempts.accepted = 0, False
-
-    def record_attempt(self) -> None:
-        self._attempts.unanswered = self._unanswered() + 1
-
-    def record_response(self, ok: bool) -> None:
-        self._attempts.unanswered = max(0, self._unanswered() - 1)
-        self._attempts.accepted = ok
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **_: Any) -> None:
-        entry, needed = self._calls.pop(run_id, (None, 0))
-        if entry is None:
-            return
-        message = getattr(response.generations[0][0], 'message', None)
-        tokens = reported_tokens(message)
-        if tokens is None:
-            made = 0 if message is None else answer_tokens(message)
-            tokens = Tokens(needed, made, estimated=True)
-        self._ledger.settle(entry, _with_lost(tokens, self._unanswered(), needed))
+        message: Any = getattr(response.generations[0][0], 'message', None)
+        self._settle(run_id, _reported_tokens(message), message_tokens(message))
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **_: Any) -> None:
-        entry, needed = self._calls.pop(run_id, (None, 0))
-        if entry is None:
-            return
-        names = {type(each).__name__ for each in _chain(error)}
-        refused = any(getattr(each, 'status_code', None) for each in _chain(error))
-        lost = self._unanswered() + getattr(self._attempts, 'accepted', False)
-        if names & set(_NOT_SENT) or (refused and not lost):
-            lost = 0
-        elif not refused:
-            lost = max(lost, 1)  # also for a client whose attempts are not seen
-        self._ledger.settle(entry, _with_lost(Tokens(), lost, needed))
+        self._settle(run_id, None if may_be_billed(error) else Tokens())
 
-    def _unanswered(self) -> int:
-        return int(getattr(self._attempts, 'unanswered', 0))
+    def _settle(self, run_id: UUID, tokens: Tokens | None, made: int = 0) -> None:
+        """``tokens`` None: not reported. ``made``: an estimate of the output."""
+        if run_id in self._calls:  # not one that was refused
+            entry, needed = self._calls.pop(run_id)
+            self._ledger.settle(entry, tokens or Tokens(needed, made, estimated=True))
 
 
-def _with_lost(tokens: Tokens, lost: int, needed: int) -> Tokens:
-    """``tokens`` with the estimated input of the attempts whose answer never came."""
-    if not lost:
-        return tokens
-    return Tokens(
-        tokens.input + lost * needed, tokens.output, tokens.cached, tokens.reasoning, True
-    )
+def _reported_tokens(message: BaseMessage) -> Tokens | None:
+    """The tokens in LangChain's ``usage_metadata``; None: the provider reported none."""
+    usage = getattr(message, 'usage_metadata', None)
+    given, made = _count(usage, 'input_tokens'), _count(usage, 'output_tokens')
+    if not given and not made:
+        return None
+    cached = _count((usage or {}).get('input_token_details'), 'cache_read')
+    reasoning = _count((usage or {}).get('output_token_details'), 'reasoning')
+    return Tokens(given, made, min(cached, given), min(reasoning, made))
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    chain: list[BaseException] = []
-    each: BaseException | None = error
-    while each is not None and each not in chain:
-        chain.append(each)
-        each = each.__cause__ or each.__context__
-    return chain
+def _count(holder: object, name: str) -> int:
+    value = holder.get(name) if isinstance(holder, Mapping) else None
+    return min(value, MAX_TOKENS) if type(value) is int and value > 0 else 0

@@ -16,7 +16,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.llm.call import CANCEL_GRACE_S, readable_actions
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.errors import explain
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Ask,

@@ -21,8 +21,8 @@ import threading
 import time
 from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.agent.llm.call import CircuitBreaker
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.suggestion import (
     Ask,
     cleaned_text,

@@ -14,11 +14,12 @@ between. Each decision finds the first part that is not done yet, from the steps
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.agent.language.grammar import Step
+from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
@@ -28,7 +29,6 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
-from curiosity_rosa_demo.agent.rule_model.operations import NEEDS_PLACE, operations, TIMED
 from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
     done_text,
@@ -37,18 +37,23 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
 )
 from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
-from curiosity_rosa_demo.domain.skills import ANALYZE
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
 MAX_TURN_DEG = 720.0
 MAX_WAIT_S = 3600.0
+DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
+AROUND_PICTURES = 3
+TIMED = ('forward', 'left', 'right')
+LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')
+NEEDS_PLACE = ('home', 'back')
+Op = tuple[str, dict[str, Any]]
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """``kind``: check (the condition), search (the light) or plan (the steps)."""
 
     kind: str
@@ -106,89 +111,68 @@ def carry_out(context: RuleContext) -> Decision:
     return FinalAnswer(context.say('orders_done', done=done))
 
 
-def parts_of(steps: Sequence[Step]) -> Iterator[Part]:
+def parts_of(steps: Iterable[Step]) -> Iterator[Part]:
     """The parts of a sentence, in their order."""
-    condition = ''
-    waiting: list[Step] = []
-    for step in steps:
-        if step.condition != condition:
-            if waiting:
-                yield Part('plan', tuple(waiting))
-                waiting = []
-            condition = step.condition
+    before = ''
+    for condition, same in groupby(steps, lambda step: step.condition):
+        if condition != before:
             yield Part('check', condition=condition)
-        if step.verb in ('light', 'explore'):
-            if waiting:
-                yield Part('plan', tuple(waiting))
-                waiting = []
-            yield Part('search', (step,))
-        else:
-            waiting.append(step)
-    if waiting:
-        yield Part('plan', tuple(waiting))
-
-
-# --- conditions --------------------------------------------------------------------------------
+        before = condition
+        for is_search, part in groupby(same, lambda step: step.verb in ('light', 'explore')):
+            if is_search:
+                yield from (Part('search', (step,)) for step in part)
+            else:
+                yield Part('plan', tuple(part))
 
 
 def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
     """Measure the condition; end the turn if it does not hold."""
-    condition = part.condition
+    condition, said = part.condition, condition_text(part.condition, context.language)
+    arguments: dict[str, Any] = {}
     if condition in ('dark', 'bright'):
-        tool, arguments = 'capture_and_score', {}
+        tool, key = 'capture_and_score', 'is_good'
     elif condition.startswith('battery'):
-        tool, arguments = 'query_world', {'query': 'battery_pct'}
+        tool, key = 'query_world', 'battery_pct'
+        arguments = {'query': key}
     else:
-        tool, arguments = 'get_status', {}
+        tool, key = 'get_status', 'mast_is_open'
     measured = progress.find(tool)
     if measured is None:
-        return _measure(context, progress, tool, arguments, condition)
+        return _measure(context, progress, ToolCall(tool, '', arguments), said)
     progress.pass_by(measured)
-    holds = _holds(condition, measured.result.data)
-    if holds is None:
-        return context.answer(
-            'condition_unknown', condition=condition_text(condition, context.language)
-        )
-    if not holds:
-        done = '; '.join(progress.told)
-        said = condition_text(condition, context.language)
-        text = context.say('condition_not_met', condition=said)
-        return FinalAnswer(f'{text} {done}'.strip())
-    return None
-
-
-def _holds(condition: str, data: Mapping[str, Any]) -> bool | None:
-    if condition in ('dark', 'bright'):
-        return (data.get('is_good') is True) == (condition == 'bright')
-    if condition.startswith('battery'):
-        charge = finite_float(data.get('battery_pct'))
-        if charge is None:
-            return None
+    value = measured.result.data.get(key)
+    holds: bool | None = None
+    if key == 'is_good':
+        holds = (value is True) == (condition == 'bright')
+    elif key == 'mast_is_open':
+        holds = value == (condition == 'mast open') if isinstance(value, bool) else None
+    elif (charge := finite_float(value)) is not None:
         limit = float(condition[8:])
-        return charge > limit if condition[7] == '>' else charge < limit
-    is_open = data.get('mast_is_open')
-    return is_open == (condition == 'mast open') if isinstance(is_open, bool) else None
+        holds = charge > limit if condition[7] == '>' else charge < limit
+    if holds is None:
+        return context.answer('condition_unknown', condition=said)
+    if holds:
+        return None
+    text = context.say('condition_not_met', condition=said)
+    return FinalAnswer(f'{text} {"; ".join(progress.told)}'.strip())
 
 
 def _measure(
-    context: RuleContext, progress: _Progress, tool: str, arguments: dict[str, Any], condition: str
+    context: RuleContext, progress: _Progress, call: ToolCall, condition: str
 ) -> Decision:
-    what = condition_text(condition, context.language)
-    failed = [
-        step for step in progress.rest if step.tool in (tool, 'mast_open') and not step.result.ok
-    ]
+    tried = [step for step in progress.rest if step.tool in (call.tool, 'mast_open')]
+    failed = [step for step in tried if not step.result.ok]
     if len(failed) >= MAX_ATTEMPTS:
-        return context.answer(
-            'orders_failed', what=what, reason=failed[-1].result.error_reason, done='-'
-        )
-    thought = context.say('check_condition', condition=what)
-    if (
-        tool == 'capture_and_score'
-        and context.view.has_mast
-        and not any(step.tool == 'mast_open' and step.result.ok for step in progress.rest)
-    ):
+        return _failed(context, condition, failed[-1].result.error_reason)
+    thought = context.say('check_condition', condition=condition)
+    shoots = call.tool == 'capture_and_score' and context.view.has_mast
+    if shoots and progress.find('mast_open') is None:
         return ToolCall('mast_open', thought)
-    return ToolCall(tool, thought, arguments)
+    return replace(call, thought=thought)
+
+
+def _failed(context: RuleContext, what: str, reason: str, done: str = '') -> FinalAnswer:
+    return context.answer('orders_failed', what=what, reason=reason, done=done or '-')
 
 
 # --- the light ---------------------------------------------------------------------------------
@@ -196,18 +180,11 @@ def _measure(
 
 def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
     """Explore with the steps of this part only; None when the light is found."""
-    good = next(
-        (
-            s
-            for s in progress.rest
-            if s.tool == 'capture_and_score' and s.result.data.get('is_good') is True
-        ),
-        None,
-    )
+    captures = (step for step in progress.rest if step.tool == CAPTURE)
+    good = next((each for each in captures if each.result.data.get('is_good') is True), None)
     if good is None:
         view = replace(context.view, steps=tuple(progress.rest))
-        beliefs = beliefs_from(view)
-        inner = replace(context, view=view, beliefs=beliefs)
+        inner = replace(context, view=view, beliefs=beliefs_from(view))
         decisions = (rule(inner) for rule in context.explore_rules)
         return next(decision for decision in decisions if decision is not None)
     progress.pass_by(good)
@@ -238,15 +215,14 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
     places: dict[str, tuple[float, float]] = {}
     for verb in NEEDS_PLACE:
         if any(step.verb == verb for step in part.steps):
-            found = _place(context, verb, progress)
+            found = _place(context, verb)
             if not isinstance(found, tuple):
                 return found
             places[verb] = found
     ordered = steps_text(part.steps, context.language)
     view = context.view
     ops = list(operations(part.steps, places, view.longest_s, view.stows, has_mast=view.has_mast))
-    missing = [name for name, _ in ops if name not in context.view.tools]
-    if missing:
+    if missing := [name for name, _ in ops if name not in view.tools]:
         return context.answer('no_tool', tool=missing[0])
     if len(ops) > MAX_OPS:
         return context.answer('too_far', asked=ordered, limit=f'{MAX_OPS} steps')
@@ -254,14 +230,14 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
         {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
         for i, (name, arguments) in enumerate(ops, start=1)
     ]
-    patch = {'action': 'propose', 'plan': {'goal': context.view.text[:300], 'steps': steps}}
+    patch = {'action': 'propose', 'plan': {'goal': view.text[:300], 'steps': steps}}
     thought = context.say('plan', steps=ordered)
     return ToolCall(
         DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
     )
 
 
-def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float, float] | Decision:
+def _place(context: RuleContext, verb: str) -> tuple[float, float] | Decision:
     """Where to go: home, or the place where the turn began."""
     if verb == 'home':
         tool, keys, arguments = 'query_world', ('home_x', 'home_y'), {'query': 'home'}
@@ -271,14 +247,10 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
     for step in asked:
         x, y = (finite_float(step.result.data.get(key)) for key in keys)
         if step.result.ok and x is not None and y is not None:
-            return x, y
+            return round(x, 3), round(y, 3)
     if len(asked) >= MAX_ATTEMPTS:
-        return context.answer(
-            'orders_failed',
-            what=step_text(Step(verb), context.language),
-            reason=context.say('place_unknown'),
-            done='-',
-        )
+        what = step_text(Step(verb), context.language)
+        return _failed(context, what, context.say('place_unknown'))
     return ToolCall(tool, context.say('find_place'), arguments)
 
 
@@ -287,20 +259,79 @@ def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> De
     progress.pass_by(proposed)
     wanted = proposed.args.get('plan_patch', {}).get('plan', {}).get('steps', [])
     if not proposed.result.ok:
-        return context.answer(
-            'orders_failed',
-            what=steps_text(context.intent.steps, context.language),
-            reason=proposed.result.error_reason,
-            done='-',
-        )
+        what = steps_text(context.intent.steps, context.language)
+        return _failed(context, what, proposed.result.error_reason)
     for each in wanted:
         step = next((s for s in progress.rest if s.tool == each['action']), None)
         if step is None or not step.result.ok:
             why = step.result.error_reason if step else context.say('not_known')
-            done = '; '.join(progress.told) or '-'
-            return context.answer('orders_failed', what=each['action'], reason=why, done=done)
+            return _failed(context, each['action'], why, '; '.join(progress.told))
         progress.pass_by(step)
         told = done_text(step.tool, step.result.data, context.language)
         if told:
             progress.told.append(told)
     return None
+
+
+# --- The calls of skills that carry out the steps of an order ----------------------------------
+
+
+def operations(
+    steps: Sequence[Step],
+    places: Mapping[str, tuple[float, float]],
+    longest_s: float,
+    stows: Sequence[str] = (),
+    *,
+    has_mast: bool = True,
+) -> Iterator[Op]:
+    """The calls of skills that carry out ``steps``, with the mast, if there is one, as each needs
+    it, and each of ``stows``, the skills that stow an appendage, before a drive.
+    """
+    mast, stowed = '', False
+    for step in steps:
+        for op in _operations(step, places, longest_s):
+            needs = _mast_needed(op[0])
+            if needs == 'mast_close' != op[0] and not stowed:
+                yield from ((skill, {}) for skill in stows)
+                stowed = True
+            elif step.verb == 'skill':
+                stowed = False  # it may move an appendage
+            if has_mast and needs and needs != mast:
+                mast = needs
+                if op[0] != needs:
+                    yield needs, {}
+            yield op
+
+
+def _mast_needed(skill: str) -> str:
+    if skill in ('capture_and_score', 'mast_rotate', 'mast_open'):
+        return 'mast_open'
+    return 'mast_close' if skill in (*MOTIONS, *LEGS, 'mast_close') else ''
+
+
+def _operations(
+    step: Step, places: Mapping[str, tuple[float, float]], longest_s: float
+) -> Iterator[Op]:
+    verb, skill = step.verb, TOOLS.get(step.verb, step.text)
+    if verb in TIMED and step.unit == 'm':
+        yield 'drive_distance', {'distance_m': step.amount}
+    elif verb in TIMED and step.unit == 'deg':
+        yield 'turn_angle', {'angle_deg': step.amount if verb == 'left' else -step.amount}
+    elif verb in TIMED:
+        left = step.amount if step.unit else DEFAULT_DRIVE_S
+        legs = max(1, -int(-left // longest_s))
+        yield from [(skill, {'duration_s': round(left / legs, 2)})] * legs
+    elif verb in (*NEEDS_PLACE, 'goto'):
+        x, y = places.get(verb, (step.x, step.y))
+        yield 'navigate_to_pose', {'x': x, 'y': y}
+    elif verb == 'around':
+        for i in range(step.count or AROUND_PICTURES):
+            if i:
+                yield 'mast_rotate', {}
+            yield 'capture_and_score', {}
+    elif verb == 'wait':
+        yield skill, {'duration_s': step.amount}
+    elif verb == 'say':
+        yield skill, {'text': step.text}
+    else:
+        yield from [(skill, {})] * (step.count if verb == 'picture' and step.count else 1)

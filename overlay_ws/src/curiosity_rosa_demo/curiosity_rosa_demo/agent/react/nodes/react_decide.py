@@ -18,10 +18,14 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.tables import detect_language
 from curiosity_rosa_demo.agent.llm.budget import BudgetRefusal
-from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, UnusableAnswer
+from curiosity_rosa_demo.agent.llm.call import (
+    decide,
+    ModelCallFailed,
+    rejected_answer,
+    UnusableAnswer,
+)
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
-from curiosity_rosa_demo.agent.llm.wire import rejected_answer
 from curiosity_rosa_demo.agent.react.nodes.compile_ops import (
     BadCall,
     BY,

@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
-from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.guardrails.gate import (
