@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from curiosity_rosa_demo.agent.skills.drive import drive_distance, navigate_to_pose, turn_angle
 from curiosity_rosa_demo.agent.skills.library.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.library.queries import query_graph, query_world
 from curiosity_rosa_demo.agent.skills.library.rover import (
@@ -37,9 +38,7 @@ from curiosity_rosa_demo.agent.skills.library.tasks import (
     wait,
     wait_until,
 )
-from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
-from curiosity_rosa_demo.agent.skills.navigation.navigate import navigate_to_pose
-from curiosity_rosa_demo.agent.skills.navigation.relative import drive_distance, turn_angle
+from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.models import ToolResult
