@@ -418,7 +418,7 @@ class Episode:
             assert order.call is not None
             executor = SkillExecutor(self._registry, self._world)
             with under_order(order):
-                done = asyncio.run(executor.result_of(name, order.call.arguments, button))
+                done = executor.result_of(name, order.call.arguments, button)
             self.record.refused += isinstance(done.metrics.get('refusal'), dict)
 
     @contextmanager

@@ -27,7 +27,3 @@ class BadArguments(BadTask):
 
 class ResourceBusy(Exception):
     """A running skill holds a resource that this skill needs. The message names both skills."""
-
-
-class UnknownRun(LookupError):
-    """No run has this ID, or the run ended so long ago that its record was dropped."""

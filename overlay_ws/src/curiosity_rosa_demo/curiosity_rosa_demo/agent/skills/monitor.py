@@ -26,8 +26,6 @@ from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
 from curiosity_rosa_demo.agent.skills.skill import ProgressThrottle
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 
-SHOWN_EVERY_S = 0.5  # the shortest time between two stored reports of a run
-
 ProgressListener = Callable[[RunningSkill], None]
 
 _log = logging.getLogger('curiosity_rosa.skills')
@@ -72,7 +70,6 @@ class SkillMonitor:
         self._lock = threading.Lock()
         self._running: dict[str, RunningSkill] = {}
         self._throttles: dict[str, ProgressThrottle] = {}
-        self._shown_s: dict[str, float] = {}
 
     def claim(self, run: RunningSkill) -> None:
         """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
@@ -96,7 +93,6 @@ class SkillMonitor:
         with self._lock:
             self._running.pop(goal_id, None)
             self._throttles.pop(goal_id, None)
-            self._shown_s.pop(goal_id, None)
 
     def report(self, goal_id: str, progress: Json) -> None:
         """Store a progress report of a run. Exceptions of the listener are logged, not raised."""
@@ -105,16 +101,9 @@ class SkillMonitor:
             run = self._running.get(goal_id)
             if run is None:
                 return
-            throttle = self._throttles.get(goal_id)
-            if throttle is None:
-                throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
+            run = self._running[goal_id] = run.model_copy(update={'progress': progress})
+            throttle = self._throttles.setdefault(goal_id, ProgressThrottle(now_s))
             is_due = throttle.admits(progress, now_s)
-            shown_s = self._shown_s.get(goal_id)
-            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not is_due:
-                return
-            self._shown_s[goal_id] = now_s
-            run = run.model_copy(update={'progress': progress})
-            self._running[goal_id] = run
         if is_due:
             try:
                 self._listener(run)

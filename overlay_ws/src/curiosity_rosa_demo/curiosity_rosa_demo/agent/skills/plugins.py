@@ -16,23 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from importlib.metadata import entry_points, EntryPoint
-from typing import Any
 
 from curiosity_rosa_demo.agent.skills.errors import BadSkill
 from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
-from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from pydantic import BaseModel
 
 ENTRY_POINT_GROUP = 'curiosity_rosa.skills'
-NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
 
 
 def skill_of(
@@ -111,44 +106,4 @@ def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
         raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
     if skill.definition.args_schema != skill.arguments.model_json_schema():
         raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
-    skill = with_settings(skill, config)
-    return replace(skill, run=_guarded_run(skill))
-
-
-def _guarded_run(skill: Skill) -> Callable[..., ToolResult]:
-    """The skill's function, with a guardrail check of each of its motions.
-
-    The guardrails of the turn see only the name and the arguments of the skill itself.
-    """
-    may_move = skill.definition.cancel_supported
-
-    def guarded(call: SkillCall, **arguments: Any) -> ToolResult:
-        world = GuardedWorld(call.world, may_move=may_move)
-        return skill.run(replace(call, world=world), **arguments)
-
-    return guarded
-
-
-class GuardedWorld:
-    """A SkillWorld that refuses each motion that the guardrails refuse, and every motion if
-    ``may_move`` is false.
-    """
-
-    def __init__(self, world: SkillWorld, *, may_move: bool = True) -> None:
-        self._world, self._may_move = world, may_move
-        self.config, self.pose, self.facts = world.config, world.pose, world.facts
-        self.say, self.may_drive = world.say, world.may_drive
-        self.drive_refusal = world.drive_refusal
-        self.pictures = world.pictures
-
-    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
-        return self._world.graph(query, language, cancellation)
-
-    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        if name in MOTIONS and not self._may_move:
-            return ToolResult.failure(NO_MOTION_TEXT)
-        if name in MOTIONS:
-            refused = self.drive_refusal(name, float(arguments['duration_s']))
-            if refused is not None:
-                return refused.result()
-        return self._world.tool(name, cancellation, **arguments)
+    return with_settings(skill, config)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,7 +46,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     ReactState,
     RunningSkill,
-    SkillResult,
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -241,20 +239,19 @@ class AgentSession:
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """Run one skill by name, for the order of this context. Raises TurnCancelled."""
         order = replace(current_order(), call=Operation(name, arguments))
+        executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
 
         def run() -> Outcome:
             self._reset_budget()
             data = {'origin': order.origin.value}
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name, data=data)
             with under_order(order):
-                result = self._refused_result(order) or tool_result(asyncio.run(execute()))
+                result = self._refused_result(order) or tool_result(
+                    executor.result_of(name, arguments, cancellation)
+                )
             trace_result(self.trace, name, result)
             self._compare_with_rehearsal(order, result)
             return self._outcome_of(result)
-
-        async def execute() -> SkillResult:
-            executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
-            return await executor.result_of(name, arguments, cancellation)
 
         return self._run_exclusively(cancellation, run)
 
