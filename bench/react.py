@@ -102,9 +102,6 @@ class InstantWorld:
     def may_drive(self, name: str, duration_s: float) -> str:
         return ''
 
-    def drive_refusal(self, name: str, duration_s: float) -> None:
-        return None
-
 
 def model() -> InstantModel:
     calls = [

@@ -22,13 +22,14 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
-from curiosity_rosa_demo.agent.skills.errors import (
-    BadArguments,
-    ResourceBusy,
-    UnknownSkill,
+from curiosity_rosa_demo.agent.skills.basic import (
+    matching_facts,
+    MAX_WAIT_S,
+    POLL_PERIOD_S,
+    wait_result,
 )
 from curiosity_rosa_demo.agent.skills.executor import NO_MOTION_TEXT, SkillExecutor, SkillRun
-from curiosity_rosa_demo.agent.skills.library.knowledge import (
+from curiosity_rosa_demo.agent.skills.knowledge import (
     KnowledgeIndex,
     make_search_knowledge,
     MAX_BYTES,
@@ -37,14 +38,14 @@ from curiosity_rosa_demo.agent.skills.library.knowledge import (
     QUOTED_NOTE,
     search_terms,
 )
-from curiosity_rosa_demo.agent.skills.library.queries import matching_facts
-from curiosity_rosa_demo.agent.skills.library.tasks import (
-    MAX_TIMEOUT_S,
-    POLL_PERIOD_S,
-    wait_result,
-)
 from curiosity_rosa_demo.agent.skills.registry import checked_arguments, make_registry
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
+from curiosity_rosa_demo.agent.skills.skill import (
+    BadArguments,
+    ResourceBusy,
+    Skill,
+    SkillCall,
+    UnknownSkill,
+)
 from curiosity_rosa_demo.domain.brain_state import Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
@@ -143,7 +144,7 @@ def test_it_waits_until_the_condition_holds_or_the_time_is_over(
 WITHOUT_END: list[tuple[str, dict[str, Any]]] = [
     *(
         ('wait_until', {'condition': {}, 'timeout_s': seconds})
-        for seconds in (0.0, MAX_TIMEOUT_S + 1, True, float('inf'))
+        for seconds in (0.0, MAX_WAIT_S + 1, True, float('inf'))
     ),
     *(('speak', {'text': said}) for said in ('', 'x' * 501, 5, None)),
 ]

@@ -508,9 +508,9 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
     class Fenced(PosedWorld):
         asked = 0
 
-        def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+        def may_drive(self, name: str, duration_s: float) -> str:
             self.asked += 1
-            return OUTSIDE if self.asked == 3 else None
+            return OUTSIDE.reason if self.asked == 3 else ''
 
     for world in (PosedWorld(), StillWorld()):
         nav2, world.refuses = ScriptedNav2(), OUTSIDE

@@ -24,10 +24,16 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, ResourceBusy, UnknownSkill
 from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
+from curiosity_rosa_demo.agent.skills.skill import (
+    BadArguments,
+    ResourceBusy,
+    Skill,
+    SkillCall,
+    SkillWorld,
+    UnknownSkill,
+)
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import json_object, ToolBroke, ToolResult

@@ -22,8 +22,7 @@ import logging
 import threading
 import time
 
-from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
-from curiosity_rosa_demo.agent.skills.skill import ProgressThrottle
+from curiosity_rosa_demo.agent.skills.skill import fraction_of, is_due, ResourceBusy
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 
 ProgressListener = Callable[[RunningSkill], None]
@@ -49,7 +48,7 @@ def current_task() -> str:
 
 class SkillMonitor:
     """Thread-safe. The monitor calls two callbacks in the thread of the skill: ``listener`` with
-    each progress report that the throttle admits, and ``on_violation`` with the reason of each
+    each progress report that is due, and ``on_violation`` with the reason of each
     failure that breaks a safety rule.
 
     An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
@@ -69,7 +68,7 @@ class SkillMonitor:
         self.on_violation: Callable[[str], None] = lambda reason: None
         self._lock = threading.Lock()
         self._running: dict[str, RunningSkill] = {}
-        self._throttles: dict[str, ProgressThrottle] = {}
+        self._told: dict[str, tuple[float, float]] = {}  # the last report: seconds, fraction
 
     def claim(self, run: RunningSkill) -> None:
         """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
@@ -92,23 +91,24 @@ class SkillMonitor:
         """Remove a run that has ended. Does nothing for an unknown ID."""
         with self._lock:
             self._running.pop(goal_id, None)
-            self._throttles.pop(goal_id, None)
+            self._told.pop(goal_id, None)
 
     def report(self, goal_id: str, progress: Json) -> None:
         """Store a progress report of a run. Exceptions of the listener are logged, not raised."""
-        now_s = self._clock()
+        now_s, fraction = self._clock(), fraction_of(progress)
         with self._lock:
             run = self._running.get(goal_id)
             if run is None:
                 return
             run = self._running[goal_id] = run.model_copy(update={'progress': progress})
-            throttle = self._throttles.setdefault(goal_id, ProgressThrottle(now_s))
-            is_due = throttle.admits(progress, now_s)
-        if is_due:
-            try:
-                self._listener(run)
-            except Exception:
-                _log.exception('event=progress_not_told skill=%s', run.skill_name)
+            told_s, before = self._told.setdefault(goal_id, (now_s, 0.0))
+            if not is_due(progress, now_s - told_s, before):
+                return
+            self._told[goal_id] = (now_s, before if fraction is None else fraction)
+        try:
+            self._listener(run)
+        except Exception:
+            _log.exception('event=progress_not_told skill=%s', run.skill_name)
 
     def running(self) -> list[RunningSkill]:
         """The running skills and tasks, oldest first."""

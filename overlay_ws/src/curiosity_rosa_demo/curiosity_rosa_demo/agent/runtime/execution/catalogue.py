@@ -19,8 +19,8 @@ from curiosity_rosa_demo.agent.runtime.execution.activity import run_activity
 from curiosity_rosa_demo.agent.runtime.execution.charge import run_charge
 from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext
 from curiosity_rosa_demo.agent.runtime.execution.react import run_react, run_skill
-from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import QueuedTask, RunningSkill, SkillDef
