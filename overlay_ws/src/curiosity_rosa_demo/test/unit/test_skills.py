@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
-from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.skills.monitor import running_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
 from curiosity_rosa_demo.agent.skills.registry import (

@@ -26,8 +26,8 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.console_port import Submission
-from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.registry import (

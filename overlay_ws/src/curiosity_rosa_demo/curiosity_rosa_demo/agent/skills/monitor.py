@@ -48,8 +48,8 @@ def current_task() -> str:
 
 class SkillMonitor:
     """Thread-safe. The monitor calls two callbacks in the thread of the skill: ``listener`` with
-    each progress report that is due, and ``on_violation`` with the reason of each
-    failure that breaks a safety rule.
+    each progress report that is due, and ``on_violation`` with the reason of each failure that
+    breaks a safety rule.
 
     An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
     the skills that this task starts.
@@ -66,21 +66,21 @@ class SkillMonitor:
     ) -> None:
         self._listener, self._clock, self.rover_clock = listener, clock, rover_clock
         self.on_violation: Callable[[str], None] = lambda reason: None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._running: dict[str, RunningSkill] = {}
         self._told: dict[str, tuple[float, float]] = {}  # the last report: seconds, fraction
 
     def claim(self, run: RunningSkill) -> None:
         """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
         with self._lock:
-            holder = self._holder(run.resources_occupied, run.task_id)
+            holder = self.holder_of(run.resources_occupied)
             if holder is not None:
                 shared = set(run.resources_occupied).intersection(holder.resources_occupied)
                 raise ResourceBusy(
                     f'RESOURCE_CONFLICT: {run.skill_name} needs {", ".join(sorted(shared))}, '
                     f'which {holder.skill_name} holds; wait for it, or cancel it'
                 )
-            self._running[run.goal_id] = run
+            self.enter(run)
 
     def enter(self, run: RunningSkill) -> None:
         """Add a task without a check: the task scheduler has reserved its resources."""
@@ -118,20 +118,9 @@ class SkillMonitor:
     def competing(self) -> list[RunningSkill]:
         """The running skills that compete with a skill started in this context."""
         task_id = current_task()
-        return [run for run in self.running() if not _is_task(run, task_id)]
+        return [run for run in self.running() if not task_id or run.goal_id != task_id]
 
     def holder_of(self, resources: Collection[str]) -> RunningSkill | None:
         """The running skill that blocks a skill started in this context from ``resources``."""
-        with self._lock:
-            return self._holder(resources, current_task())
-
-    def _holder(self, resources: Collection[str], task_id: str) -> RunningSkill | None:
-        for run in self._running.values():
-            shared = set(resources).intersection(run.resources_occupied)
-            if shared and not _is_task(run, task_id):
-                return run
-        return None
-
-
-def _is_task(run: RunningSkill, task_id: str) -> bool:
-    return bool(task_id) and run.goal_id == task_id
+        needs = set(resources)
+        return next((run for run in self.competing() if needs & {*run.resources_occupied}), None)
