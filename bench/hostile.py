@@ -70,9 +70,9 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import under_order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, make_registry
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -418,7 +418,7 @@ class Episode:
             assert order.call is not None
             executor = SkillExecutor(self._registry, self._world)
             with under_order(order):
-                done = asyncio.run(executor.result_of(name, order.call.arguments, button))
+                done = executor.result_of(name, order.call.arguments, button)
             self.record.refused += isinstance(done.metrics.get('refusal'), dict)
 
     @contextmanager

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
 from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
-from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
@@ -101,9 +101,6 @@ class InstantWorld:
 
     def may_drive(self, name: str, duration_s: float) -> str:
         return ''
-
-    def drive_refusal(self, name: str, duration_s: float) -> None:
-        return None
 
 
 def model() -> InstantModel:

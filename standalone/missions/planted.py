@@ -122,7 +122,7 @@ def _kernel_lets_tasks_run_at_the_start(_: Any) -> None:
 
 
 def _lock_is_kept(_: Any) -> None:
-    from curiosity_rosa_demo.agent.skills.run import SkillRun
+    from curiosity_rosa_demo.agent.skills.executor import SkillRun
 
     sound = SkillRun.__init__
     kept: list[int] = []

@@ -56,8 +56,8 @@ from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import (

@@ -14,6 +14,7 @@ The product uses none of them but RARKKernel, the base of its SkillRunner.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,17 +23,18 @@ from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import graph as react
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
 from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel
 from curiosity_rosa_demo.agent.tasks.ready_queue import rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.store_writer import Change, Insert, Move, Save
 from curiosity_rosa_demo.agent.tasks.task import Task, UnknownTask
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 
 class MastState(Model):
@@ -176,24 +178,34 @@ class ISkillExecutor(ABC):
 class JsonSkillExecutor(ISkillExecutor):
     """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of this
     executor and refuses new ones; the owner of a stop button must hold it. A turn's guardrails do
-    not check these runs; the adapter's checks apply to them as to all others.
+    not check these runs; the adapter's checks apply to them as to all others. The last MAX_RUNS
+    runs are known; any other raises KeyError.
     """
+
+    MAX_RUNS = 100
 
     def __init__(self, executor: SkillExecutor, cancellation: Cancellation) -> None:
         self._executor, self._cancellation = executor, cancellation
+        self._runs: dict[str, tuple[SkillRun, asyncio.Task[SkillResult]]] = {}
 
     async def dispatch(self, skill_name: str, params: Json) -> str:
-        return await self._executor.dispatch(skill_name, params, self._cancellation)
+        run = self._executor.start(skill_name, params, self._cancellation)
+        if len(self._runs) >= self.MAX_RUNS:
+            ended = (name for name, (_, result) in self._runs.items() if result.done())
+            self._runs.pop(next(ended, ''), None)
+        result = asyncio.create_task(run_in_thread('skill-result', run.wait))
+        self._runs[run.goal.goal_id] = (run, result)
+        return run.goal.goal_id
 
     async def cancel(self, goal_id: str) -> bool:
-        return await self._executor.cancel(goal_id)
+        return self._runs[goal_id][0].cancel()
 
     async def get_feedback(self, goal_id: str) -> Json:
-        return await self._executor.get_feedback(goal_id)
+        return self._runs[goal_id][0].feedback
 
     async def get_result(self, goal_id: str) -> Json:
         """A SkillResult as JSON: status, error_code, error_msg and metrics."""
-        result = await self._executor.get_result(goal_id)
+        result = await asyncio.shield(self._runs[goal_id][1])
         return result.model_dump(mode='json')
 
 

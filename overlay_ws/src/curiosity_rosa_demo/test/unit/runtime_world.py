@@ -33,8 +33,8 @@ from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
-from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime

@@ -198,11 +198,7 @@ class StillWorld:
         self.said.append(text)
 
     def may_drive(self, name: str, duration_s: float) -> str:
-        refused = self.drive_refusal(name, duration_s)
-        return refused.reason if refused else ''
-
-    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
-        return self.refuses
+        return self.refuses.reason if self.refuses else ''
 
 
 def call_of(world: Any, cancellation: Cancellation | None = None, heard: Any = None) -> SkillCall:

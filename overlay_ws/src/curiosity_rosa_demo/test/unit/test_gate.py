@@ -42,7 +42,7 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
 )
 from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
-from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
+from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import along

@@ -20,7 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.mcp.approvals import answer_of, own_question
 from curiosity_rosa_demo.agent.interfaces.mcp.results import result_of
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, tools_of
-from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.operation import Operation

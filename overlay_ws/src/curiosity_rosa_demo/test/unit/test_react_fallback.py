@@ -26,8 +26,8 @@ from curiosity_rosa_demo.agent.react.nodes.supervision import (
     REPEATS,
     stuck_reason,
 )
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.navigation import navigate
+from curiosity_rosa_demo.agent.skills import drive
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -141,9 +141,9 @@ class Watched(SkillExecutor):
 
     heard: Callable[[str, Json], None]
 
-    async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
+    def start(self, skill_name: str, params: Json, cancellation: Cancellation) -> SkillRun:
         self.heard(skill_name, params)
-        return await super().dispatch(skill_name, params, cancellation)
+        return super().start(skill_name, params, cancellation)
 
 
 @cache
@@ -404,7 +404,7 @@ def test_the_map_is_the_one_that_was_asked_for() -> None:
 def test_what_the_loop_does_about_a_code(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     script, calls, answer, arrange = CASES[code]
     if code == 'NAV_TIMEOUT':
-        monkeypatch.setattr(navigate, 'MAX_LEGS', 1)
+        monkeypatch.setattr(drive, 'MAX_LEGS', 1)
     with World(*script, fallback='none') as world:
         arrange(world)
         last = world.turn()

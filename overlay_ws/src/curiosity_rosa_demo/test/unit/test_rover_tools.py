@@ -17,7 +17,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.report import status_of
-from curiosity_rosa_demo.agent.skills.plugins import GuardedWorld, NO_MOTION_TEXT
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
@@ -389,21 +388,6 @@ def test_a_fault_that_ended_a_motion_is_told_once_unless_a_later_one_went_well()
     rover.mast_is_open = True
     assert not drive(world).ok
     assert world.take_fault() == ''  # a refusal stops no rover
-
-
-def test_a_skill_of_others_drives_nowhere_the_guardrails_would_not() -> None:
-    rover = SimulatedRover(mast_is_open=True)
-    world = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED))
-    assert drive(world).error_reason == 'Need to close mast'
-    assert 'move_forward' not in rover.calls
-    assert world.tool('mast_close', Cancellation()).ok
-    assert drive(world).ok
-    far = GuardedWorld(SimulatedRoverWorld(rover, with_metres(1.0)))
-    assert drive(far).error_reason.startswith('BUDGET: ')
-    unstoppable = GuardedWorld(SimulatedRoverWorld(rover, SHIPPED), may_move=False)
-    assert drive(unstoppable).error_reason == NO_MOTION_TEXT  # by a pause
-    assert unstoppable.tool('mast_open', Cancellation()).ok
-    assert rover.starts == ['move_forward']
 
 
 @given(

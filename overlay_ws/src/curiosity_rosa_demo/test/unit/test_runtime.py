@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
-from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import Future
 import os
 from pathlib import Path
 import threading
@@ -21,14 +22,14 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
-from curiosity_rosa_demo.agent.skills.errors import (
-    BadArguments,
-    ResourceBusy,
-    UnknownRun,
-    UnknownSkill,
+from curiosity_rosa_demo.agent.skills.basic import (
+    matching_facts,
+    MAX_WAIT_S,
+    POLL_PERIOD_S,
+    wait_result,
 )
-from curiosity_rosa_demo.agent.skills.executor import MAX_ENDED_RUNS, SkillExecutor
-from curiosity_rosa_demo.agent.skills.library.knowledge import (
+from curiosity_rosa_demo.agent.skills.executor import NO_MOTION_TEXT, SkillExecutor, SkillRun
+from curiosity_rosa_demo.agent.skills.knowledge import (
     KnowledgeIndex,
     make_search_knowledge,
     MAX_BYTES,
@@ -37,16 +38,15 @@ from curiosity_rosa_demo.agent.skills.library.knowledge import (
     QUOTED_NOTE,
     search_terms,
 )
-from curiosity_rosa_demo.agent.skills.library.queries import matching_facts
-from curiosity_rosa_demo.agent.skills.library.tasks import (
-    MAX_TIMEOUT_S,
-    POLL_PERIOD_S,
-    wait_result,
-)
 from curiosity_rosa_demo.agent.skills.registry import checked_arguments, make_registry
-from curiosity_rosa_demo.agent.skills.run import MAX_PROGRESS_REPORTS
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.domain.brain_state import Json, SkillStatus
+from curiosity_rosa_demo.agent.skills.skill import (
+    BadArguments,
+    ResourceBusy,
+    Skill,
+    SkillCall,
+    UnknownSkill,
+)
+from curiosity_rosa_demo.domain.brain_state import Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -144,7 +144,7 @@ def test_it_waits_until_the_condition_holds_or_the_time_is_over(
 WITHOUT_END: list[tuple[str, dict[str, Any]]] = [
     *(
         ('wait_until', {'condition': {}, 'timeout_s': seconds})
-        for seconds in (0.0, MAX_TIMEOUT_S + 1, True, float('inf'))
+        for seconds in (0.0, MAX_WAIT_S + 1, True, float('inf'))
     ),
     *(('speak', {'text': said}) for said in ('', 'x' * 501, 5, None)),
 ]
@@ -282,8 +282,22 @@ def executor_of(*skills: Skill, grace_s: float = LONG_S) -> SkillExecutor:
     return SkillExecutor(registry_of(*skills), StillWorld(), grace_s=grace_s)
 
 
-async def until(event: threading.Event, what: str) -> None:
-    assert await asyncio.to_thread(event.wait, LONG_S), what
+def until(event: threading.Event, what: str) -> None:
+    assert event.wait(LONG_S), what
+
+
+def awaited(run: SkillRun) -> Future[SkillResult]:
+    """What somebody who waits for the run in a thread hears."""
+    future: Future[SkillResult] = Future()
+
+    def wait() -> None:
+        try:
+            future.set_result(run.wait())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=wait, daemon=True).start()
+    return future
 
 
 WORKED, FAILED = SkillStatus.SUCCESS, SkillStatus.FAILED
@@ -319,8 +333,7 @@ ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
     ('resources', 'latches'),
     [([], False), (['camera'], False), (['base'], True), (['mast', 'camera'], True)],
 )
-@in_loop
-async def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_latches_safe(
+def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_latches_safe(
     resources: list[str], latches: bool
 ) -> None:
     for end, status, code, said, metrics in ENDS:
@@ -335,17 +348,17 @@ async def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_pa
         )
         violations: list[str] = []
         executor.monitor.on_violation = violations.append
-        run = await executor.dispatch('job', {}, Cancellation())
-        result = await executor.get_result(run)
+        run = executor.start('job', {}, Cancellation())
+        result = run.wait()
         assert (result.status, result.error_code, result.metrics) == (status, code, metrics)
         assert result.error_msg.startswith(said)
         assert len(result.error_msg) < 300
         result.model_dump_json()
         broke = latches and code == BROKE
         assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * broke
-        assert executor.running() == []
-        assert await executor.get_result(run) is result
-        assert await executor.cancel(run) is False
+        assert executor.monitor.running() == []
+        assert run.wait() is result
+        assert run.cancel() is False
 
 
 event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
@@ -353,38 +366,37 @@ event = st.sampled_from(['cancel', 'turn', 'time-out', 'finish'])
 
 @given(first=event, then=event, end=st.sampled_from(Actor.ENDS), obedient=st.booleans())
 @settings(max_examples=examples(60), deadline=None)
-@in_loop
-async def test_the_first_thing_that_happens_decides(
+def test_the_first_thing_that_happens_decides(
     first: str, then: str, end: str, obedient: bool
 ) -> None:
     """One after the other: the state that each event leaves is exact."""
     actor, turn = Actor(obedient=obedient), Cancellation()
     timeout_s = 0.005 if first == 'time-out' else LONG_S
     executor = executor_of(skill_named('job', actor, timeout_s=timeout_s), grace_s=LONG_S)
-    run = await executor.dispatch('job', {}, turn)
-    await until(actor.begun, 'the skill to begin')
+    run = executor.start('job', {}, turn)
+    until(actor.begun, 'the skill to begin')
     stopped = threading.Event()
-    asked = asyncio.ensure_future(executor.get_result(run))
-    for what in (first, then, 'finish'):
-        if not obedient and not actor.ended.is_set():
-            await asyncio.sleep(0)
-            assert not asked.done()  # a turn is told when its run has ended, not before
-        if what == 'cancel':
-            await executor.cancel(run)
-        elif what == 'turn':
-            turn.cancel('Stopped by a test')
-        elif what == 'finish':
-            actor.finish(end)
-            await until(actor.ended, 'the skill to end')
-        elif what == first:
-            with actor.button.call_when_pressed(stopped.set):
-                await until(stopped, 'the time-out')
+    with actor.button.call_when_pressed(stopped.set):
+        asked = awaited(run)
+        for what in (first, then, 'finish'):
+            if not obedient and not actor.ended.is_set():
+                assert not asked.done()  # a turn is told when its run has ended, not before
+            if what == 'cancel':
+                run.cancel()
+            elif what == 'turn':
+                turn.cancel('Stopped by a test')
+                assert actor.ended.is_set() or stopped.wait(LONG_S)
+            elif what == 'finish':
+                actor.finish(end)
+                until(actor.ended, 'the skill to end')
+            elif what == first:
+                until(stopped, 'the time-out')
     if first == 'turn':
         with pytest.raises(TurnCancelled, match='Stopped by a test'):
-            await asked
+            asked.result(LONG_S)
         return
-    result = await asked
-    assert await executor.cancel(run) is False
+    result = asked.result(LONG_S)
+    assert run.cancel() is False
     if first == 'finish':
         assert result.status is (WORKED if end == 'ok' else FAILED)
         return
@@ -406,12 +418,10 @@ async def test_the_first_thing_that_happens_decides(
     end=st.sampled_from(Actor.ENDS),
     obedient=st.booleans(),
     grace_s=st.sampled_from([0.003, LONG_S]),
-    data=st.data(),
 )
 @settings(max_examples=examples(80), deadline=None)
-@in_loop
-async def test_every_race_ends_in_one_result_that_is_true(
-    events: list[str], end: str, obedient: bool, grace_s: float, data: st.DataObject
+def test_every_race_ends_in_one_result_that_is_true(
+    events: list[str], end: str, obedient: bool, grace_s: float
 ) -> None:
     """All at once, from threads of their own."""
     actor, turn = Actor(obedient=obedient), Cancellation()
@@ -420,35 +430,29 @@ async def test_every_race_ends_in_one_result_that_is_true(
         skill_named('job', actor, timeout_s=timeout_s, resources_required=['base']),
         grace_s=grace_s,
     )
-    run = await executor.dispatch('job', {}, turn)
+    run = executor.start('job', {}, turn)
     acts: dict[str, Callable[[], Any]] = {
         'turn': lambda: turn.cancel('Stopped by a test'),
         'finish': lambda: actor.finish(end),
+        'cancel': run.cancel,
     }
-    begin = threading.Barrier(1 + sum(what in acts for what in events))
-    threads = [
-        threading.Thread(target=lambda act=acts[what]: (begin.wait(), act()))
-        for what in events
-        if what in acts
-    ]
+    chosen = [acts[what] for what in events if what in acts]
+    begin = threading.Barrier(1 + len(chosen))
+    threads = [threading.Thread(target=lambda act=act: (begin.wait(), act())) for act in chosen]
     for thread in threads:
         thread.start()
     begin.wait()
-    for what in events:
-        if what == 'cancel':
-            await executor.cancel(run)
-    for thread in threads:
-        thread.join()
     if not obedient and grace_s == LONG_S:
         actor.finish(end)
+    result = None
     try:
-        result = await executor.get_result(run)
+        result = run.wait()
     except TurnCancelled:
         assert 'turn' in events
-        result = None
-    assert executor.running() == []
+    for thread in threads:
+        thread.join()
     actor.finish(end)
-    await until(actor.ended, 'the skill to end')
+    until(actor.ended, 'the skill to end')
     if result is None:
         return
     if result.status in (WORKED, FAILED):
@@ -463,8 +467,7 @@ async def test_every_race_ends_in_one_result_that_is_true(
         assert f'did not end within {grace_s} s of its stop' in result.error_msg
         assert grace_s < LONG_S
         assert {'cancel', 'time-out'} & set(events)
-    assert await executor.get_result(run) is result
-    again = await executor.result_of('job', {}, Cancellation())  # what it held is free
+    again = executor.result_of('job', {}, Cancellation())  # what it held is free
     assert again.status is (WORKED if end == 'ok' else FAILED) or timeout_s < LONG_S
 
 
@@ -473,86 +476,67 @@ some = st.sets(st.sampled_from(OWN_RESOURCES)).map(sorted)
 
 @given(held=some, wanted=some)
 @settings(max_examples=examples(64), deadline=None)
-@in_loop
-async def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
+def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str]) -> None:
     """Property 6."""
     actor = Actor()
     executor = executor_of(
         skill_named('holder', actor, resources_required=held),
         skill_named('wanter', lambda call: ToolResult.success(), resources_required=wanted),
     )
-    holder = await executor.dispatch('holder', {}, Cancellation())
+    holder = executor.start('holder', {}, Cancellation())
     if set(held) & set(wanted):
         with pytest.raises(ResourceBusy, match=r'^RESOURCE_CONFLICT: wanter needs .* holder'):
-            await executor.dispatch('wanter', {}, Cancellation())
+            executor.start('wanter', {}, Cancellation())
     else:
-        await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
+        executor.start('wanter', {}, Cancellation()).wait()
     actor.finish()
-    await executor.get_result(holder)
-    await executor.get_result(await executor.dispatch('wanter', {}, Cancellation()))
+    holder.wait()
+    assert executor.start('wanter', {}, Cancellation()).wait().status is WORKED
 
 
-@in_loop
-async def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_their_turn():
+def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_their_turn():
     actor, turn = Actor(), Cancellation()
     executor = executor_of(skill_named('job', actor, cancel_supported=False))
     with pytest.raises(UnknownSkill, match="no skill 'fly'; there are job"):
-        await executor.dispatch('fly', {}, Cancellation())
+        executor.start('fly', {}, Cancellation())
     with pytest.raises(BadArguments, match=r'^job: far: .*it takes: none'):
-        await executor.dispatch('job', {'far': 1}, Cancellation())
-    with pytest.raises(UnknownRun):
-        await executor.get_result('x')
-    run = await executor.dispatch('job', {}, turn)
-    assert await executor.cancel(run) is False
-    assert len(executor.running()) == 1
+        executor.start('job', {'far': 1}, Cancellation())
+    refused = executor.result_of('job', {'far': 1}, Cancellation())
+    assert (refused.status, refused.error_code) == (FAILED, 'PARAM_INVALID')
+    run = executor.start('job', {}, turn)
+    assert run.cancel() is False
+    assert executor.monitor.running() == [run.goal]
     turn.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        await executor.get_result(run)
+        run.wait()
     actor.begun.clear()
     with pytest.raises(TurnCancelled):
-        await executor.dispatch('job', {}, turn)
+        executor.start('job', {}, turn)
     assert not actor.begun.is_set()
 
 
-@in_loop
-async def test_runs_that_ended_are_forgotten_in_the_end() -> None:
-    executor = executor_of(skill_named('job', lambda call: ToolResult.success()))
-    runs = []
-    for _ in range(MAX_ENDED_RUNS + 1):
-        runs.append(await executor.dispatch('job', {}, Cancellation()))
-        await executor.get_result(runs[-1])
-    with pytest.raises(UnknownRun):
-        await executor.get_result(runs[0])
-    assert (await executor.get_result(runs[2])).status is WORKED
+def test_a_skill_that_a_pause_cannot_stop_drives_nowhere() -> None:
+    def drive(call: SkillCall) -> ToolResult:
+        assert call.world.tool('mast_open', call.cancellation).ok
+        return call.world.tool('move_forward', call.cancellation, duration_s=1.0)
+
+    for cancellable, told in ((True, ''), (False, NO_MOTION_TEXT)):
+        executor = executor_of(skill_named('drive', drive, cancel_supported=cancellable))
+        assert executor.result_of('drive', {}, Cancellation()).error_msg == told
 
 
-@pytest.mark.parametrize('count', [0, 1, MAX_PROGRESS_REPORTS, 20_000])
-@in_loop
-async def test_each_report_arrives_once_and_in_order_or_of_a_flood_the_last_and_no_json_fails(
-    count: int,
-) -> None:
-    report = {'n': 0.0}
+def test_a_report_is_kept_as_it_was_and_one_that_is_no_json_fails_the_skill() -> None:
+    report: Json = {'n': 1.0}
 
     def counts(call: SkillCall) -> ToolResult:
-        for number in range(count):
-            report['n'] = number
-            call.progress(report)
+        call.progress(report)
         report['n'] = float('nan')  # nobody sees a later change
         call.progress(report)
         return ToolResult.success()
 
-    executor = executor_of(skill_named('job', counts))
-    run = await executor.dispatch('job', {}, Cancellation())
-    seen = [report['n'] async for report in executor.progress(run)]
-    if count > MAX_PROGRESS_REPORTS:
-        assert seen == sorted(set(seen), key=int)
-        assert seen[-1] == count - 1
-        return
-    assert seen == list(range(count))
-    failed = await executor.get_result(run)
-    assert failed.error_msg.startswith('Internal error in job: ValueError')
-    assert await executor.get_feedback(run) == ({'n': count - 1} if count else {})
-    assert [report['n'] async for report in executor.progress(run)] == seen
+    run = executor_of(skill_named('job', counts)).start('job', {}, Cancellation())
+    assert run.wait().error_msg.startswith('Internal error in job: ValueError')
+    assert run.feedback == {'n': 1.0}
 
 
 @in_loop
@@ -578,10 +562,10 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
             seen.append(cancellation.reason)
 
     job = asyncio.create_task(blocking.run(work))
-    await until(begun, 'the work to begin')
+    await asyncio.to_thread(until, begun, 'the work to begin')
     assert blocking.busy
     job.cancel('an urgent task')
-    await until(cleans, 'the work to clean up')
+    await asyncio.to_thread(until, cleans, 'the work to clean up')
     assert not job.done()
     clean.set()
     with pytest.raises(asyncio.CancelledError):

@@ -14,36 +14,31 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.navigation.dubins import (
-    dubins_paths,
-    DubinsPath,
-    paths_to_place,
-    pose_after,
-)
-from curiosity_rosa_demo.agent.skills.navigation.nav2 import make_navigate_skill
-from curiosity_rosa_demo.agent.skills.navigation.navigate import (
-    DUBINS_MOTIONS,
+from curiosity_rosa_demo.agent.skills.drive import (
+    drive_distance,
     MAX_LEG_S,
     MAX_LEGS,
     MAX_LOST_LEGS,
     MAX_STUCK_LEGS,
     MIN_LEG_S,
+    MOTION_OF,
     navigate_to_pose,
+    NEAR_ENOUGH_M,
+    NEAR_ENOUGH_RAD,
+    NO_POSE_TEXT,
     POSE_ATTEMPTS,
+    SpeedEstimate,
+    turn_angle,
 )
-from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
+from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
+from curiosity_rosa_demo.agent.skills.paths import (
+    dubins_plans,
     NavigationGoal,
     plan_drive,
+    plans_to_place,
     TOLERANCE_M,
     TOLERANCE_RAD,
 )
-from curiosity_rosa_demo.agent.skills.navigation.relative import (
-    drive_distance,
-    NEAR_ENOUGH_M,
-    NEAR_ENOUGH_RAD,
-    turn_angle,
-)
-from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import progress_text
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -75,7 +70,7 @@ DETOUR = SHIPPED.agent.navigation.max_detour
 RADIUS_M = SHIPPED.thresholds.obstacles.turn_radius_m
 LEASH_S = SHIPPED.thresholds.motion.max_duration_s
 PROFILE = SHIPPED.thresholds.speeds
-LETTER = {name: letter for letter, name in DUBINS_MOTIONS.items()}
+LETTER = {name: letter for letter, name in MOTION_OF.items()}
 Trip = Callable[..., ToolResult]
 Goal = tuple[float, ...]
 
@@ -105,7 +100,6 @@ class ArcWorld(StillWorld):
         self.button: Cancellation | None = None  # pressed after each leg
         self.looks, self.sees_every = 0, 1
         self.answers: dict[int, ToolResult] = {}  # of the leg of that number
-        self.asked: list[tuple[str, float]] = []
         self.driven_m = 0.0
 
     def pose(self) -> RoverPose | None:
@@ -115,12 +109,11 @@ class ArcWorld(StillWorld):
         yaw = math.remainder(self.at.yaw_rad, math.tau)
         return RoverPose(x=self.at.x, y=self.at.y, yaw_rad=yaw, frame_id='odom')
 
-    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
-        self.asked.append((name, duration_s))
-        refused = super().drive_refusal(name, duration_s)
-        return OUTSIDE if self.at.x > self.fence_x else refused
-
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        """As RoverWorld's, it asks the gate before each motion."""
+        refused = OUTSIDE if self.at.x > self.fence_x else self.refuses
+        if refused is not None:
+            return refused.result()
         super().tool(name, cancellation, **arguments)
         off = self.noise
         speed = self.speeds[LETTER[name]] * (1 + self.random.uniform(-off, off))
@@ -162,13 +155,10 @@ def with_detour(factor: float) -> Any:
 
 
 def checked(world: ArcWorld, skill: Trip, *goal: float | None) -> ToolResult:
-    """Run the skill; what holds for every trip is asserted: each leg was asked for first, and none
-    is longer than a leg may be.
-    """
+    """Run the skill; what holds for every trip is asserted: no leg is longer than it may be."""
     heard: list[Any] = []
     result = skill(call_of(world, Blinking(), heard), *goal)
     legs = [(name, arguments['duration_s']) for name, arguments in world.tools]
-    assert world.asked[: len(legs)] == legs
     assert all(name in LETTER and 0.0 < s <= min(MAX_LEG_S, LEASH_S) for name, s in legs)
     assert result.data['legs'] == len(legs) <= MAX_LEGS
     if skill is not navigate_to_pose:
@@ -296,34 +286,25 @@ def test_a_trip_ends_in_the_words_of_what_ended_it() -> None:
     assert max(arguments['duration_s'] for _, arguments in world.tools) == 1.25
 
 
-def follow(way: DubinsPath, start: Place, radius: float) -> Place:
-    end = start
-    for letter, length in way.segments:
-        assert length >= 0.0
-        end = pose_after(end, letter, length, radius)
-    assert way.length >= math.hypot(start.x - end.x, start.y - end.y) - 1e-6
-    return end
-
-
 @given(start=places, goal=places, radius=st.floats(0.2, 8.0))
 @settings(max_examples=examples(100), deadline=None)
 def test_every_way_leads_to_its_goal_and_to_a_place_the_shortest_with_any_heading(
     start: Place, goal: Place, radius: float
 ) -> None:
-    found = list(dubins_paths(start, goal, radius))
+    found = list(dubins_plans(start, goal, radius))
     assert len(found) >= 2
-    for way in found:
-        end = follow(way, start, radius)
+    ways = list(plans_to_place(start, goal.x, goal.y, radius))
+    for way in (*found, *ways):
+        assert all(amount > 0.0 for _, amount in way.segments)
+        end = way.end(start, radius)
         assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
-        assert abs(math.remainder(end.yaw_rad - goal.yaw_rad, math.tau)) < 1e-5
-    ways = list(paths_to_place(start, goal.x, goal.y, radius))
-    for way in ways:
-        end = follow(way, start, radius)
-        assert math.hypot(end.x - goal.x, end.y - goal.y) < 1e-5
-    shortest = min(way.length for way in ways)
+        assert way in ways or abs(math.remainder(end.yaw_rad - goal.yaw_rad, math.tau)) < 1e-5
+    shortest = min(way.length(radius) for way in ways)
     for part in range(24):
         there = Place(goal.x, goal.y, math.tau * part / 24)
-        assert all(way.length >= shortest - 1e-5 for way in dubins_paths(start, there, radius))
+        assert all(
+            way.length(radius) >= shortest - 1e-5 for way in dubins_plans(start, there, radius)
+        )
 
 
 def test_a_loop_that_is_too_long_is_refused_with_its_length_and_the_way_out() -> None:
@@ -423,15 +404,14 @@ def test_what_may_not_drive_does_not_begin(
 
 EARLY = ended_early('Obstacle ahead', distance_m=0.1)
 MISSED = ended_early(f'{AGENT_IS_GONE}: the rover was stopped')
-LOST = 'where the rover is is not known'
 # Answers of legs, after how many it is blind, the speed; the legs driven, what is told; '': done.
 TROUBLES: list[tuple[list[ToolResult], int | None, dict[str, float], int, str]] = [
     ([EARLY], None, {}, 1, 'Obstacle ahead'),
     ([MISSED], None, {}, 0, ''),
     ([MISSED] * MAX_LOST_LEGS, None, {}, 0, ''),
     ([MISSED] * (MAX_LOST_LEGS + 1), None, {}, MAX_LOST_LEGS + 1, AGENT_IS_GONE),
-    ([], 0, {}, 0, LOST),
-    ([], 1, {}, 1, LOST),
+    ([], 0, {}, 0, NO_POSE_TEXT),
+    ([], 1, {}, 1, NO_POSE_TEXT),
     ([], None, {'forward_mps': 0.0, 'arc_mps': 0.0}, MAX_STUCK_LEGS, 'the rover hardly moved in '),
 ]
 
@@ -447,7 +427,7 @@ def test_a_trip_in_trouble_ends_or_makes_up_for_it(skill: Trip, goal: Goal) -> N
         assert result.ok is (not told)
         assert told in result.error_reason
         assert result.ok or len(world.tools) == legs
-        if told == LOST and skill is navigate_to_pose:
+        if told == NO_POSE_TEXT and skill is navigate_to_pose:
             code = 'NAV_BLOCKED: ' if legs else 'NAV_GOAL_REJECTED: '
             assert result.error_reason.startswith(code)
 
@@ -530,9 +510,9 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
     class Fenced(PosedWorld):
         asked = 0
 
-        def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
+        def may_drive(self, name: str, duration_s: float) -> str:
             self.asked += 1
-            return OUTSIDE if self.asked == 3 else None
+            return OUTSIDE.reason if self.asked == 3 else ''
 
     for world in (PosedWorld(), StillWorld()):
         nav2, world.refuses = ScriptedNav2(), OUTSIDE

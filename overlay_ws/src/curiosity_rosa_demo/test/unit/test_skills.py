@@ -20,32 +20,29 @@ from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
-from curiosity_rosa_demo.agent.runtime.execution.catalogue import make_task
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, BadSkill
-from curiosity_rosa_demo.agent.skills.monitor import running_task, SHOWN_EVERY_S, SkillMonitor
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
+from curiosity_rosa_demo.agent.skills.monitor import running_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     checked_arguments,
-    INTERFACE_TYPES,
     make_registry,
-    RESERVED_NAMES,
     SkillRegistry,
 )
-from curiosity_rosa_demo.agent.skills.signature import arguments_model
 from curiosity_rosa_demo.agent.skills.skill import (
+    BadArguments,
+    BadSkill,
+    is_due,
     progress_text,
-    ProgressThrottle,
-    Skill,
     SkillCall,
     STEP,
     TOLD_EVERY_S,
 )
 from curiosity_rosa_demo.agent.tasks.task import BadTask
-from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill, SkillDef
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.plan import RiskLevel
-from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.tools.tool_impl import make_tools
@@ -54,7 +51,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from missions.rover_twin import OwnedClock
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 import pytest
 from runtime_world import AgentWorld
 from skill_world import call_of, LONG_S, settings_of, SHIPPED, skill_named, StillWorld
@@ -73,42 +70,23 @@ FIELDS = (
     'timeout_s',
     'error_map',
 )
-CHARGE = make_registry(CONFIG).get('charge').definition.model_dump()
 many = settings(max_examples=examples(150), deadline=None)
 decisions = st.sampled_from([decision.value for decision in DecisionType])
 complete = st.fixed_dictionaries(
     {
-        'name': text.filter(str.strip).filter(lambda name: name not in RESERVED_NAMES),
-        'interface_type': st.sampled_from(INTERFACE_TYPES),
-        'args_schema': st.dictionaries(text, json_values, max_size=2).map(
-            lambda properties: {
-                'type': 'object',
-                'properties': properties,
-                'required': [*properties],
-            }
-        ),
-        'resources_required': st.lists(st.sampled_from(OWN_RESOURCES), unique=True),
+        'interface_type': st.sampled_from(['ros2_action', 'ros2_service', 'internal']),
+        'resources_required': st.lists(st.sampled_from(['mast', 'camera']), unique=True),
         'preemptible': st.booleans(),
         'cancel_supported': st.booleans(),
-        'timeout_s': st.floats(1e-6, 1e9),
+        'timeout_s': st.floats(1e-6, 1e6),
+        'risk': st.sampled_from(['low', 'medium', 'high']),
         'error_map': st.dictionaries(text, decisions, max_size=3),
     }
 )
 
 
-class Anything(BaseModel):
-    model_config = ConfigDict(extra='allow')
-
-
-def skill_with(definition: SkillDef) -> Skill:
-    return Skill(
-        definition,
-        lambda call: ToolResult.success(),
-        Anything,
-        'For a test.',
-        risk=RiskLevel.LOW,
-        repeatable=False,
-    )
+def done(call: SkillCall) -> ToolResult:
+    return ToolResult.success()
 
 
 @given(complete, st.data())
@@ -118,36 +96,30 @@ def test_a_definition_is_registered_once_and_with_every_field(
 ) -> None:
     """Property 10."""
     registry = SkillRegistry()
-    required = {'name', 'interface_type'}  # SkillDef itself insists on these
-    lost = data.draw(st.sampled_from(sorted(set(FIELDS) - required)))
-    lacking = {key: fields[key] for key in FIELDS if key != lost}
-    with pytest.raises(BadSkill, match=f'lacks {lost}'):
-        registry.register(skill_with(SkillDef(**lacking)))
-    assert len(registry) == 0
-    skill = skill_with(SkillDef(**fields))
+    lost = data.draw(st.sampled_from(sorted(fields)))
+    with pytest.raises(ValidationError, match=lost):
+        SkillSettings.model_validate({key: fields[key] for key in fields if key != lost})
+    skill = skill_named('job', done, **fields)
     registry.register(skill)
     with pytest.raises(BadSkill, match='registered already'):
         registry.register(skill)
-    assert [each.model_dump() for each in registry] == [fields]
-    assert registry.get(fields['name']) is skill
+    (definition,) = registry
+    assert set(FIELDS) <= definition.model_fields_set
+    told = {key: value for key, value in fields.items() if key != 'risk'}
+    told |= {'name': 'job', 'args_schema': skill.arguments.model_json_schema()}
+    assert definition.model_dump() == told
+    assert registry.get('job') is skill
     assert registry.for_model() == (skill,)
-    assert registry.tasks() == tuple(registry)
 
 
 def test_a_refusal_names_the_rule() -> None:
-    for field, bad, told in (
-        ('name', ' ', 'no name'),
-        ('name', 'decide', 'the agent itself uses'),
-        ('interface_type', 'http', 'ros2_action, ros2_service, internal'),
-        ('args_schema', {}, 'it must be object'),
-        ('args_schema', {'type': 'object', 'required': ['x']}, 'does not describe: x'),
-        ('args_schema', {'type': 'object', 'properties': []}, 'properties are no object'),
-        ('resources_required', ['arm'], 'arm; the resources are base, mast, camera'),
-        ('resources_required', ['base', 'base'], 'twice'),
-        ('error_map', {'e': 'GIVE_UP'}, "'GIVE_UP'; the decisions are CONTINUE"),
+    for name, needs, told in (
+        ('decide', [], 'the agent itself uses'),
+        ('job', ['arm'], 'arm; the resources are base, mast, camera'),
+        ('job', ['base', 'base'], 'twice'),
     ):
         with pytest.raises(BadSkill, match=f'^Skill .*{re.escape(told)}'):
-            SkillRegistry().register(skill_with(SkillDef(**{**CHARGE, field: bad})))
+            SkillRegistry().register(skill_named(name, done, resources_required=needs))
 
 
 codes = st.text('ab', max_size=4)  # one often begins with another
@@ -163,8 +135,8 @@ codes = st.text('ab', max_size=4)  # one often begins with another
 def test_the_longest_beginning_decides(
     own: dict[str, str], common: dict[str, str], tail: str, data: st.DataObject
 ) -> None:
-    registry = SkillRegistry(common)
-    registry.register(skill_with(SkillDef(**{**CHARGE, 'error_map': own})))
+    registry = SkillRegistry({error: DecisionType(what) for error, what in common.items()})
+    registry.register(skill_named('charge', done, error_map=own))
     error = data.draw(st.sampled_from(['', *own, *common])) + tail
     for name, errors in (('charge', own), ('fly', common)):
         fitting = [error[:n] for n in range(len(error), 0, -1) if error[:n] in errors]
@@ -189,12 +161,12 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
     for_model = [skill.definition.name for skill in registry.for_model()]
     assert for_model[:9] == list(NINE)
     tasks = ['look', 'react', 'charge', 'activity']
-    assert [skill.name for skill in registry.tasks()] == [*for_model, *tasks]
+    assert [skill.name for skill in registry] == [*for_model, *tasks]
     assert set(CONFIG.skills.skills) == {skill.name for skill in registry}
     assert registry.notes == []
     page = (ROOT / 'docs' / 'reference' / 'skills.md').read_text(encoding='utf-8')
     page = page.split('*Holds*')[0]
-    assert page.count('\n| `') == len(registry)
+    assert page.count('\n| `') == len(for_model) + len(tasks)
     for name, given_ in CONFIG.skills.skills.items():
         skill = registry.get(name)
         for field in set(FIELDS) - {'name', 'args_schema', 'error_map'}:
@@ -381,7 +353,7 @@ def test_a_function_that_is_no_skill_is_refused_in_words() -> None:
         assert told in str(caught.value)
         assert '\n' not in str(caught.value)
     with pytest.raises(BadSkill, match='limits what it does not take: duration'):
-        arguments_model(survey, at_most={'duration': 1.0})
+        skill_of(survey, settings_of(), at_most={'duration': 1.0})
 
 
 EXAMPLE = ROOT / 'examples' / 'curiosity_rosa_skill_wiggle'
@@ -481,8 +453,6 @@ def waving(old: str = '', new: str = '', *, name: str = 'wave', also: str = '') 
     return GOOD.replace('{name}', name).replace(old, new) + also
 
 
-REPLACED = 'from dataclasses import replace\nmade = replace(made, {change})'
-OTHER_SCHEMA = 'definition=made.definition.model_copy(update={"args_schema": {"type": "object"}})'
 BROKEN = [
     ('raise ImportError("no wheels")', 'ImportError: no wheels'),
     ('import sys; sys.exit(3)', 'SystemExit: 3'),
@@ -496,9 +466,10 @@ BROKEN = [
     (waving(name='decide'), "'decide' has a name that the agent itself uses"),
     (waving('resources_required=[]', 'x=1'), 'ValidationError'),
     (waving("'''Wave.'''"), 'has no docstring'),
-    (waving(also=REPLACED.format(change='definition=None')), 'has no SkillDef'),
-    (waving(also=REPLACED.format(change='arguments=dict')), 'has no model of its arguments'),
-    (waving(also=REPLACED.replace('{change}', OTHER_SCHEMA)), 'is not that of its arguments'),
+    (
+        waving(also='from dataclasses import replace\nmade = replace(made, settings=3)'),
+        'AttributeError',
+    ),
 ]
 
 
@@ -513,7 +484,7 @@ def test_a_broken_package_is_left_out_with_a_note(
     assert note.startswith(f'{ENTRY_POINT_GROUP}: wave is left out: ')
     assert told in note
     assert '\n' not in note
-    assert registry.get('move_stop').run.__module__.endswith('skills.library.rover')
+    assert registry.get('move_stop').run.__module__.endswith('skills.basic')
 
 
 @pytest.mark.usefixtures('wiggle')
@@ -540,22 +511,24 @@ def run_of(goal_id: str = 'r1', **fields: Any) -> RunningSkill:
 def test_a_run_tells_at_most_once_a_second_and_a_tenth_at_a_time(
     reports: list[tuple[float, float]],
 ) -> None:
-    throttle, now_s, told = ProgressThrottle(0.0), 0.0, [(0.0, 0.0)]
+    clock, heard = OwnedClock(0.0), list[RunningSkill]()
+    monitor, told = SkillMonitor(heard.append, lambda: clock.seconds), [(0.0, 0.0)]
+    monitor.claim(run_of())
+    monitor.report('r1', {'fraction': 0.0})
     for seconds, fraction in reports:
-        now_s += seconds
-        due = now_s - told[-1][0] >= TOLD_EVERY_S and abs(fraction - told[-1][1]) >= STEP
-        assert throttle.admits({'fraction': fraction}, now_s) is due
-        if due:
-            told.append((now_s, fraction))
+        clock.seconds += seconds
+        since_s, before = clock.seconds - told[-1][0], told[-1][1]
+        if since_s >= TOLD_EVERY_S and abs(fraction - before) >= STEP:
+            told.append((clock.seconds, fraction))
+        monitor.report('r1', {'fraction': fraction})
+        assert len(heard) == len(told) - 1
 
 
 def test_a_loop_is_told_at_once_and_once_and_what_has_no_end_in_sight_now_and_then() -> None:
-    throttle = ProgressThrottle(0.0)
     loop = {'fraction': 0.0, 'distance_m': 46.0, 'loop_m': 46.0, 'straight_m': 5.0}
-    assert throttle.admits({**loop, 'legs': 0}, 0.0)
-    assert not throttle.admits({**loop, 'legs': 1}, 0.1)
-    throttle = ProgressThrottle(0.0)
-    assert [second for second in range(35) if throttle.admits({}, second)] == [10, 20, 30]
+    assert is_due({**loop, 'legs': 0}, 0.0, 0.0)
+    assert not is_due({**loop, 'legs': 1}, 0.1, 0.0)
+    assert [seconds for seconds in range(12) if is_due({}, seconds, 0.0)] == [10, 11]
     for progress, words in (
         ({'fraction': 0.2, 'legs': 1, 'distance_m': 8.04}, '20 %, 1 leg driven, 8.0 m left'),
         ({'fraction': 0.5, 'waited_s': 30.0, 'why': 'x'}, '50 %, waited 30 s'),
@@ -574,17 +547,11 @@ def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
 
     monitor = SkillMonitor(listen, lambda: clock.seconds)
     monitor.claim(run_of())
-    # The second comes too soon; only the last is told.
-    for waits_s, fraction, shown in (
-        (0.0, 0.1, 0.1),
-        (0.0, 0.2, 0.1),
-        (SHOWN_EVERY_S, 0.3, 0.3),
-        (TOLD_EVERY_S, 0.4, 0.4),
-    ):
+    for waits_s, fraction in ((0.0, 0.1), (0.5, 0.3), (TOLD_EVERY_S, 0.4)):  # the last is told
         assert heard == []
         clock.seconds += waits_s
         monitor.report('r1', {'fraction': fraction})
-        assert monitor.running()[0].progress == {'fraction': shown}
+        assert monitor.running()[0].progress == {'fraction': fraction}
     assert [run.progress for run in heard] == [{'fraction': 0.4}]
     monitor.release('r1')
     monitor.report('r1', {'fraction': 1.0})

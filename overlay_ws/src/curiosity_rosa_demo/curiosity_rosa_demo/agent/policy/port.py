@@ -26,13 +26,16 @@ from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.console_port import Submission
-from curiosity_rosa_demo.agent.runtime.execution.react import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
-from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
-from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.registry import (
+    arguments_as_json,
+    SkillRegistry,
+    TASK_ONLY_SKILLS,
+)
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary

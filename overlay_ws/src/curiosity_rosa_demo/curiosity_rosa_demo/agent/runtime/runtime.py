@@ -52,13 +52,14 @@ from curiosity_rosa_demo.agent.runtime.console_port import (
     UserMessage,
 )
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
-from curiosity_rosa_demo.agent.runtime.execution.catalogue import (
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
     make_task,
     queued_task_of,
     register_skills,
+    SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.execution.context import SkillContext, TaskSpans
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.task_client import AGENT_ENDS, TaskClient
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog

@@ -10,31 +10,42 @@
 
 A run ends with one of five statuses. SUCCESS and FAILED: the skill returned before any stop.
 CANCELLED and TIMED_OUT: the skill was stopped and its thread ended within the grace period.
-UNKNOWN: the skill was stopped, but its thread still runs. The executor abandons that run; its
-cancellation stays requested, and it holds its resources until its thread ends.
+UNKNOWN: the skill was stopped, but its thread still runs. The run is abandoned: its cancellation
+stays requested, and it holds its resources until its thread ends.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import Mapping
+from contextvars import copy_context
+import json
+import threading
+import time
+from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.skills.errors import (
+from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
+from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import (
     BadArguments,
     ResourceBusy,
-    UnknownRun,
+    Skill,
+    SkillCall,
+    SkillWorld,
     UnknownSkill,
 )
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
-from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
-from curiosity_rosa_demo.agent.skills.run import SkillRun
-from curiosity_rosa_demo.agent.skills.skill import SkillWorld
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import json_object, ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import clip, valid_unicode
+from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S
 from curiosity_rosa_demo.infra.spans import span
 
-MAX_ENDED_RUNS = 100  # runs kept, so that an ended run can still be queried
+GRACE_S = 3.0
+TIMEOUT_CODE = 'SKILL_TIMEOUT'
+NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
 CODES: dict[type[Exception], str] = {
     BadArguments: 'PARAM_INVALID',
     ResourceBusy: 'RESOURCE_CONFLICT',
@@ -43,10 +54,8 @@ CODES: dict[type[Exception], str] = {
 
 
 class SkillExecutor:
-    """Starts, cancels and queries skill runs. Call its methods from one asyncio loop.
-
-    Each skill runs in a thread of its own. Any thread may trigger a ``cancellation``.
-    ``monitor``: pass the agent's, so that several executors share the locks of the resources.
+    """Starts skills. Thread-safe. ``monitor``: pass the agent's, so that several executors share
+    the locks of the resources.
     """
 
     def __init__(
@@ -55,89 +64,192 @@ class SkillExecutor:
         world: SkillWorld,
         *,
         monitor: SkillMonitor | None = None,
-        grace_s: float = 3.0,
+        grace_s: float = GRACE_S,
     ) -> None:
         self._registry, self._world, self._grace_s = registry, world, grace_s
         self.monitor = SkillMonitor() if monitor is None else monitor
-        self._runs: dict[str, SkillRun] = {}
 
-    async def dispatch(self, skill_name: str, params: Json, cancellation: Cancellation) -> str:
-        """Start a run and return its ID. ``cancellation``: the turn's. Raises UnknownSkill,
-        BadArguments, ResourceBusy and TurnCancelled.
+    def start(self, skill_name: str, params: Json, cancellation: Cancellation) -> SkillRun:
+        """Start a run; the caller must ``wait`` for it. ``cancellation``: the turn's. Raises
+        UnknownSkill, BadArguments, ResourceBusy and TurnCancelled.
         """
         skill = self._registry.get(skill_name)
         arguments = checked_arguments(skill, params)
         cancellation.check()
-        run = SkillRun(uuid.uuid4().hex, skill, cancellation, self._grace_s, self.monitor)
-        self.monitor.claim(run.goal)
-        self._drop_oldest_run()
-        self._runs[run.goal.goal_id] = run
+        run = SkillRun(skill, cancellation, self.monitor, self._grace_s)
         run.start(self._world, arguments)
-        return run.goal.goal_id
+        return run
 
-    async def result_of(
-        self, skill_name: str, params: Json, cancellation: Cancellation
-    ) -> SkillResult:
-        """Run a skill to its end. A skill that cannot start returns FAILED, with an error code
-        of ``CODES``. Raises TurnCancelled.
+    def result_of(self, skill_name: str, params: Json, cancellation: Cancellation) -> SkillResult:
+        """Run a skill to its end; blocks. A skill that cannot start returns FAILED, with an error
+        code of ``CODES``. Raises TurnCancelled.
         """
         attributes = {'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': skill_name}
         with span(f'execute_tool {skill_name}', attributes) as run:
-            result = await self._result_of(skill_name, params, cancellation)
+            try:
+                result = self.start(skill_name, params, cancellation).wait()
+            except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
+                code = CODES[type(refusal)]
+                result = _failed(SkillStatus.FAILED, str(refusal), code=code)
             run.set({'curiosity.skill.status': result.status.value})
             if result.status is not SkillStatus.SUCCESS:
                 run.fail(result.error_code or result.status.value)
             return result
 
-    async def _result_of(
-        self, skill_name: str, params: Json, cancellation: Cancellation
-    ) -> SkillResult:
+
+class SkillRun:
+    """One run of a skill, from the start to its single result. ``turn`` stops it, too."""
+
+    def __init__(
+        self, skill: Skill, turn: Cancellation, monitor: SkillMonitor, grace_s: float
+    ) -> None:
+        definition = skill.definition
+        self.goal = RunningSkill(
+            goal_id=uuid.uuid4().hex,
+            skill_name=definition.name,
+            start_time=time.monotonic(),
+            timeout_s=definition.timeout_s,
+            resources_occupied=definition.resources_required,
+            task_id=current_task(),
+        )
+        self.feedback: Json = {}  # the newest report of progress
+        self._skill, self._turn, self._monitor, self._grace_s = skill, turn, monitor, grace_s
+        self._cancellation = Cancellation()
+        self._lock = threading.Lock()  # guards which comes first: a stop or the end
+        self._is_over = self._stopped_by_turn = False
+        self._stopped: SkillStatus | None = None  # by a stop before the end
+        self._stop_reason = ''
+        self._result: SkillResult | None = None
+        self._leaving, self._ended = threading.Event(), threading.Event()  # leaving: or stopped
+
+    def start(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+        """Raises ResourceBusy."""
+        self._monitor.claim(self.goal)
+        # The thread gets this context: the rover's calls belong to the order that is set in it.
+        context, name = copy_context(), self.goal.skill_name
+        thread = threading.Thread(
+            target=context.run, args=(self._run, world, arguments), name=f'skill-{name}'
+        )
+        thread.daemon = True
         try:
-            return await self.get_result(await self.dispatch(skill_name, params, cancellation))
-        except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
-            return SkillResult(
-                status=SkillStatus.FAILED,
-                error_code=CODES[type(refusal)],
-                error_msg=str(refusal),
-            )
+            thread.start()
+        except RuntimeError as error:  # no more threads
+            self._end(_broken(name, error))
 
-    async def cancel(self, goal_id: str) -> bool:
-        """Request the end of a run. Returns False if the run has ended, if a stop was requested
-        before, or if its skill has ``cancel_supported`` false. Raises UnknownRun.
+    def wait(self) -> SkillResult:
+        """Block until the run has ended or is abandoned. Raises TurnCancelled if the turn has
+        stopped it.
         """
-        run = self._run(goal_id)
-        if not self._registry.get(run.goal.skill_name).definition.cancel_supported:
-            return False
-        return run.stop(SkillStatus.CANCELLED, f'{run.goal.skill_name} was cancelled')
+        name, limit_s = self.goal.skill_name, self.goal.timeout_s
+        of_rover = bool(self.goal.resources_occupied)  # base, mast or camera
+        clock = self._monitor.rover_clock if of_rover else time.monotonic
+        left_s, until_s = limit_s, clock() + limit_s  # never faster than steady time
+        with self._turn.call_when_pressed(self._on_turn_cancelled):
+            while not self._leaving.wait(max(MIN_WAIT_S, left_s)):
+                if (left_s := until_s - clock()) <= 0.0:
+                    self.stop(SkillStatus.TIMED_OUT, f'{name} timed out after {limit_s:g} s')
+            self._ended.wait(self._grace_s)
+        if self._stopped_by_turn:
+            raise TurnCancelled(self._stop_reason)
+        if self._result is not None:
+            return self._result
+        why = f'{name} did not end within {self._grace_s:g} s of its stop ({self._stop_reason})'
+        return _failed(SkillStatus.UNKNOWN, f'{why}: its effect is unknown')
 
-    async def get_feedback(self, goal_id: str) -> Json:
-        """The newest progress report; empty before the first. Raises UnknownRun."""
-        return self._run(goal_id).feedback
-
-    def progress(self, goal_id: str) -> AsyncIterator[Json]:
-        """Each progress report until the run ends. Raises UnknownRun."""
-        return self._run(goal_id).progress()
-
-    async def get_result(self, goal_id: str) -> SkillResult:
-        """Wait for the result. Raises UnknownRun, and TurnCancelled if the turn stopped the run.
-        TurnCancelled comes only after the run has ended or was abandoned.
+    def cancel(self) -> bool:
+        """Request the end of the run. Returns False if it has ended, if a stop was requested
+        before, or if its skill has ``cancel_supported`` false.
         """
-        run = self._run(goal_id)
-        result = await asyncio.shield(run.done)
-        if run.cancelled_by_turn:
-            raise TurnCancelled(run.stop_reason)
-        return result
+        why = f'{self.goal.skill_name} was cancelled'
+        is_supported = self._skill.definition.cancel_supported
+        return is_supported and self.stop(SkillStatus.CANCELLED, why)
 
-    def running(self) -> list[RunningSkill]:
-        return [run.goal for run in self._runs.values() if not run.done.done()]
+    def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
+        """Request the end of the skill; ``status`` becomes the status of its result. Returns
+        False if the skill has ended or a stop was requested before. Thread-safe.
+        """
+        with self._lock:
+            if self._is_over or self._stopped is not None:
+                return False
+            self._stopped, self._stop_reason, self._stopped_by_turn = status, why, by_turn
+        self._cancellation.cancel(why)
+        self._leaving.set()
+        return True
 
-    def _run(self, goal_id: str) -> SkillRun:
+    def _on_turn_cancelled(self) -> None:
+        self.stop(SkillStatus.CANCELLED, self._turn.reason, by_turn=True)
+
+    # --- the thread of the skill --------------------------------------------------------------
+
+    def _run(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
+        definition = self._skill.definition
+        seen: Any = world if definition.cancel_supported else _StandingWorld(world)
+        call = SkillCall(seen, self._cancellation, self._report)
         try:
-            return self._runs[goal_id]
-        except KeyError:
-            raise UnknownRun(f'There is no run {goal_id!r}') from None
+            done = self._skill.run(call, **arguments)
+            if not isinstance(done, ToolResult):
+                done = _broken(definition.name, 'it answered no ToolResult')
+        except ToolBroke as broke:
+            code = {'error_code': RefusalCode.INTERNAL_ERROR.value}
+            done = broke.result.model_copy(update=code)
+        except BaseException as error:  # also SystemExit: a skill must not end the agent
+            done = _broken(definition.name, error)
+        self._end(done)
 
-    def _drop_oldest_run(self) -> None:
-        if len(self._runs) >= MAX_ENDED_RUNS:
-            ended = (goal_id for goal_id, run in self._runs.items() if run.done.done())
-            self._runs.pop(next(ended, ''), None)
+    def _end(self, done: ToolResult) -> None:
+        with self._lock:
+            self._is_over, stopped = True, self._stopped
+        self._monitor.release(self.goal.goal_id)  # before the result is known
+        code, why = done.error_code, done.error_reason
+        moves = bool(set(self.goal.resources_occupied) - {'camera'})
+        if code == RefusalCode.SAFETY_VIOLATION:
+            self._monitor.on_violation(why)
+        elif code == RefusalCode.INTERNAL_ERROR and moves and stopped is None:
+            self._monitor.on_violation(f'{RefusalCode.SAFETY_VIOLATION.value}: {why}')
+        if stopped is not None:
+            said = f'{self._stop_reason}; it had done its work by then'
+            self._result = _failed(stopped, said if done.ok else self._stop_reason, done.data)
+        elif done.ok:
+            self._result = SkillResult(status=SkillStatus.SUCCESS, metrics=done.data)
+        else:
+            self._result = _failed(SkillStatus.FAILED, why, done.data, code)
+        self._ended.set()
+        self._leaving.set()
+
+    def _report(self, report: Json) -> None:
+        """Publish a report of progress; the skill may change it later. Raises ValueError."""
+        self.feedback = json.loads(json.dumps(json_object(report)))
+        self._monitor.report(self.goal.goal_id, self.feedback)
+
+
+class _StandingWorld:
+    """The world of a skill that a pause cannot stop: it refuses every motion."""
+
+    def __init__(self, world: SkillWorld) -> None:
+        self._world = world
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._world, name)
+
+    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
+        if name in MOTIONS:
+            return ToolResult.failure(NO_MOTION_TEXT)
+        return self._world.tool(name, cancellation, **arguments)
+
+
+def _failed(
+    status: SkillStatus, why: str, data: Json | None = None, code: str = ''
+) -> SkillResult:
+    usual = TIMEOUT_CODE if status is SkillStatus.TIMED_OUT else status.value
+    return SkillResult(status=status, error_code=code or usual, error_msg=why, metrics=data or {})
+
+
+def _broken(name: str, error: BaseException | str) -> ToolResult:
+    """The result of a skill that failed by a fault of its own."""
+    try:
+        text = error if isinstance(error, str) else repr(error)
+    except Exception:
+        text = type(error).__name__
+    text = clip(valid_unicode(text))  # a trace carries valid Unicode only
+    why = f'Internal error in {name}: {text}'
+    return ToolResult.failure(why, RefusalCode.INTERNAL_ERROR.value)

@@ -22,11 +22,8 @@ import logging
 import threading
 import time
 
-from curiosity_rosa_demo.agent.skills.errors import ResourceBusy
-from curiosity_rosa_demo.agent.skills.skill import ProgressThrottle
+from curiosity_rosa_demo.agent.skills.skill import fraction_of, is_due, ResourceBusy
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
-
-SHOWN_EVERY_S = 0.5  # the shortest time between two stored reports of a run
 
 ProgressListener = Callable[[RunningSkill], None]
 
@@ -51,8 +48,8 @@ def current_task() -> str:
 
 class SkillMonitor:
     """Thread-safe. The monitor calls two callbacks in the thread of the skill: ``listener`` with
-    each progress report that the throttle admits, and ``on_violation`` with the reason of each
-    failure that breaks a safety rule.
+    each progress report that is due, and ``on_violation`` with the reason of each failure that
+    breaks a safety rule.
 
     An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
     the skills that this task starts.
@@ -69,22 +66,21 @@ class SkillMonitor:
     ) -> None:
         self._listener, self._clock, self.rover_clock = listener, clock, rover_clock
         self.on_violation: Callable[[str], None] = lambda reason: None
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._running: dict[str, RunningSkill] = {}
-        self._throttles: dict[str, ProgressThrottle] = {}
-        self._shown_s: dict[str, float] = {}
+        self._told: dict[str, tuple[float, float]] = {}  # the last report: seconds, fraction
 
     def claim(self, run: RunningSkill) -> None:
         """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
         with self._lock:
-            holder = self._holder(run.resources_occupied, run.task_id)
+            holder = self.holder_of(run.resources_occupied)
             if holder is not None:
                 shared = set(run.resources_occupied).intersection(holder.resources_occupied)
                 raise ResourceBusy(
                     f'RESOURCE_CONFLICT: {run.skill_name} needs {", ".join(sorted(shared))}, '
                     f'which {holder.skill_name} holds; wait for it, or cancel it'
                 )
-            self._running[run.goal_id] = run
+            self.enter(run)
 
     def enter(self, run: RunningSkill) -> None:
         """Add a task without a check: the task scheduler has reserved its resources."""
@@ -95,31 +91,24 @@ class SkillMonitor:
         """Remove a run that has ended. Does nothing for an unknown ID."""
         with self._lock:
             self._running.pop(goal_id, None)
-            self._throttles.pop(goal_id, None)
-            self._shown_s.pop(goal_id, None)
+            self._told.pop(goal_id, None)
 
     def report(self, goal_id: str, progress: Json) -> None:
         """Store a progress report of a run. Exceptions of the listener are logged, not raised."""
-        now_s = self._clock()
+        now_s, fraction = self._clock(), fraction_of(progress)
         with self._lock:
             run = self._running.get(goal_id)
             if run is None:
                 return
-            throttle = self._throttles.get(goal_id)
-            if throttle is None:
-                throttle = self._throttles[goal_id] = ProgressThrottle(now_s)
-            is_due = throttle.admits(progress, now_s)
-            shown_s = self._shown_s.get(goal_id)
-            if shown_s is not None and now_s - shown_s < SHOWN_EVERY_S and not is_due:
+            run = self._running[goal_id] = run.model_copy(update={'progress': progress})
+            told_s, before = self._told.setdefault(goal_id, (now_s, 0.0))
+            if not is_due(progress, now_s - told_s, before):
                 return
-            self._shown_s[goal_id] = now_s
-            run = run.model_copy(update={'progress': progress})
-            self._running[goal_id] = run
-        if is_due:
-            try:
-                self._listener(run)
-            except Exception:
-                _log.exception('event=progress_not_told skill=%s', run.skill_name)
+            self._told[goal_id] = (now_s, before if fraction is None else fraction)
+        try:
+            self._listener(run)
+        except Exception:
+            _log.exception('event=progress_not_told skill=%s', run.skill_name)
 
     def running(self) -> list[RunningSkill]:
         """The running skills and tasks, oldest first."""
@@ -129,20 +118,9 @@ class SkillMonitor:
     def competing(self) -> list[RunningSkill]:
         """The running skills that compete with a skill started in this context."""
         task_id = current_task()
-        return [run for run in self.running() if not _is_task(run, task_id)]
+        return [run for run in self.running() if not task_id or run.goal_id != task_id]
 
     def holder_of(self, resources: Collection[str]) -> RunningSkill | None:
         """The running skill that blocks a skill started in this context from ``resources``."""
-        with self._lock:
-            return self._holder(resources, current_task())
-
-    def _holder(self, resources: Collection[str], task_id: str) -> RunningSkill | None:
-        for run in self._running.values():
-            shared = set(resources).intersection(run.resources_occupied)
-            if shared and not _is_task(run, task_id):
-                return run
-        return None
-
-
-def _is_task(run: RunningSkill, task_id: str) -> bool:
-    return bool(task_id) and run.goal_id == task_id
+        needs = set(resources)
+        return next((run for run in self.competing() if needs & {*run.resources_occupied}), None)

@@ -6,33 +6,37 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Skills of other packages, from the entry points of the group ``curiosity_rosa.skills``.
+"""How a skill is made: of a Python function, and of other packages' entry points.
 
-An entry point is a Skill, or a function that makes one from the Config.
+An entry point of the group ``curiosity_rosa.skills`` is a Skill, or a function that makes one from
+the Config.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from importlib.metadata import entry_points, EntryPoint
-from typing import Any
+from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint
+import inspect
+from typing import Annotated, Any, get_type_hints
 
-from curiosity_rosa_demo.agent.skills.errors import BadSkill
-from curiosity_rosa_demo.agent.skills.signature import arguments_model, description_of
-from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall, SkillWorld
-from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
-from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.graph import GraphQuery
-from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.skills import MOTIONS
-from curiosity_rosa_demo.domain.text import one_line
+from curiosity_rosa_demo.agent.skills.skill import BadSkill, Skill
+from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
-from pydantic import BaseModel
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    create_model,
+    Field,
+    model_validator,
+    ModelWrapValidatorHandler,
+)
+from pydantic.errors import PydanticUserError
 
 ENTRY_POINT_GROUP = 'curiosity_rosa.skills'
-NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
+CALL_NAME = 'call'  # the first parameter: a SkillCall, not an argument
+# keywords of the functions that pass the arguments on
+RESERVED_PARAMETERS = ('name', 'cancellation', 'arguments')
 
 
 def skill_of(
@@ -44,111 +48,99 @@ def skill_of(
     """Make a skill of ``function(call, ...)``. The skill has the name of the function.
 
     The signature gives the arguments, and the first paragraph of the docstring is the description
-    for the model. ``at_most``: upper limits from the configuration. Raises BadSkill.
+    for the model. ``Annotated[float, Field(gt=0.0, description='seconds')]`` gives an argument
+    limits and a description; ``at_most`` gives upper limits from the configuration. A boolean is
+    not a number. Raises BadSkill.
     """
-    arguments = arguments_model(function, at_most=at_most)
-    definition = _definition(function.__name__, arguments.model_json_schema(), settings)
-    return Skill(
-        definition,
-        function,
-        arguments,
-        description_of(function),
-        settings.risk,
-        settings.repeatable,
-        settings.phrases,
-    )
+    name, text = function.__name__, inspect.getdoc(function) or ''
+    arguments = _arguments_model(function, dict(at_most or {}))
+    description = ' '.join(text.split('\n\n')[0].split())
+    if not description:
+        raise BadSkill(f'Skill {name!r} has no docstring: it tells the model its use')
+    return Skill(name, function, arguments, description, settings)
 
 
-def with_settings(skill: Skill, config: Config) -> Skill:
-    """``skill`` with its settings of skills.yaml; unchanged if skills.yaml does not name it."""
-    name = skill.definition.name
-    settings = config.skills.skills.get(name)
-    if settings is None:
-        return skill
-    definition = _definition(name, skill.definition.args_schema, settings)
-    return replace(
-        skill,
-        definition=definition,
-        risk=settings.risk,
-        repeatable=settings.repeatable,
-        words=settings.phrases or skill.words,
-    )
+class Arguments(BaseModel):
+    """Base of all argument models: JSON values only, no unknown keys, no boolean for a number."""
 
+    model_config = ConfigDict(extra='forbid', allow_inf_nan=False)
 
-def _definition(name: str, args_schema: Json, settings: SkillSettings) -> SkillDef:
-    return SkillDef(
-        name=name,
-        interface_type=settings.interface_type,
-        args_schema=args_schema,
-        resources_required=list(settings.resources_required),
-        preemptible=settings.preemptible,
-        cancel_supported=settings.cancel_supported,
-        timeout_s=settings.timeout_s,
-        error_map={error: decision.value for error, decision in settings.error_map.items()},
-    )
-
-
-def third_party_skills(config: Config) -> Iterator[tuple[str, Skill | str]]:
-    """Yield each entry point's name with its skill, or with its error in one line."""
-    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
+    @model_validator(mode='wrap')
+    @classmethod
+    def _is_exact(cls, data: Any, handler: ModelWrapValidatorHandler[Arguments]) -> Arguments:
+        if not isinstance(data, dict):
+            return handler(data)
         try:
-            skill = _load_plugin(entry, config)
-        except (Exception, SystemExit) as error:
-            why = one_line(str(error)) or 'no reason given'
-            yield entry.name, f'{type(error).__name__}: {why}'
-        else:
-            yield entry.name, skill
+            json_object(data)
+        except TypeError as error:  # such as a set, from a caller in Python
+            raise ValueError(f'not JSON: {error}') from None
+        checked = handler(data)
+        for name, taken in checked:
+            if _is_boolean_for_number(data.get(name), taken):
+                raise ValueError(f'{name}: a boolean is no number')
+        return checked
 
 
-def _load_plugin(entry: EntryPoint, config: Config) -> Skill:
+def _is_boolean_for_number(given: Any, taken: Any) -> bool:
+    """Whether a number was ``taken`` for a boolean that was ``given``, at any depth."""
+    if isinstance(given, dict) and isinstance(taken, dict):
+        return any(_is_boolean_for_number(given.get(key), taken[key]) for key in taken)
+    if isinstance(given, list) and isinstance(taken, (list, tuple)):
+        return any(map(_is_boolean_for_number, given, taken))
+    return isinstance(given, bool) and not isinstance(taken, bool)
+
+
+def _arguments_model(function: Callable[..., Any], limits: dict[str, float]) -> type[BaseModel]:
+    """The model that checks the arguments. The language model sees its JSON schema."""
+    name = function.__name__
+    parameters = list(inspect.signature(function).parameters.values())
+    if not parameters or parameters[0].name != CALL_NAME:
+        raise BadSkill(
+            f'Skill {name!r} must take {CALL_NAME!r} first: def {name}({CALL_NAME}: SkillCall)'
+        )
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except Exception as error:  # evaluating a type annotation may raise anything
+        raise BadSkill(
+            f'Skill {name!r} has a type that cannot be found ({error}); '
+            'types of arguments are names of its module'
+        ) from None
+    fields: dict[str, Any] = {}
+    for parameter in parameters[1:]:
+        if problem := _parameter_problem(parameter, hints):
+            raise BadSkill(f'Skill {name!r}: its argument {parameter.name!r} {problem}')
+        most, kind = limits.pop(parameter.name, None), hints[parameter.name]
+        kind = kind if most is None else Annotated[kind, Field(le=most)]
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (kind, default)
+    if limits:
+        raise BadSkill(f'Skill {name!r} limits what it does not take: {", ".join(limits)}')
+    try:
+        model: type[BaseModel] = create_model(f'{name}_arguments', __base__=Arguments, **fields)
+        model.model_json_schema()
+    except (PydanticUserError, TypeError) as error:
+        why = str(error).splitlines()[0]
+        raise BadSkill(f'Skill {name!r} has an argument that JSON cannot carry: {why}') from None
+    return model
+
+
+def _parameter_problem(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> str:
+    name = parameter.name
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return 'takes any number of values; a skill names each argument'
+    if parameter.kind is parameter.POSITIONAL_ONLY:
+        return 'can only be passed by position; arguments come by name'
+    if name not in hints:
+        return f'has no type; write {name}: float, or whatever it is'
+    if name in RESERVED_PARAMETERS or name.startswith(('_', 'model_')) or hasattr(BaseModel, name):
+        return 'has a name that is taken; give it another'
+    return ''
+
+
+def load_plugin(entry: EntryPoint, config: Config) -> Skill:
+    """The skill of an entry point. Whatever its package raises passes through."""
     loaded = entry.load()
     skill = loaded if isinstance(loaded, Skill) else loaded(config)
     if not isinstance(skill, Skill):
         raise BadSkill(f'{entry.value} made a {type(skill).__name__}; it must make a Skill')
-    if not isinstance(skill.definition, SkillDef):
-        raise BadSkill(f'{entry.value} has no SkillDef; make it with skill_of(function, settings)')
-    if not (isinstance(skill.arguments, type) and issubclass(skill.arguments, BaseModel)):
-        raise BadSkill(f'{entry.value} has no model of its arguments; make it with skill_of')
-    if skill.definition.args_schema != skill.arguments.model_json_schema():
-        raise BadSkill(f'{entry.value} has an args_schema that is not that of its arguments')
-    skill = with_settings(skill, config)
-    return replace(skill, run=_guarded_run(skill))
-
-
-def _guarded_run(skill: Skill) -> Callable[..., ToolResult]:
-    """The skill's function, with a guardrail check of each of its motions.
-
-    The guardrails of the turn see only the name and the arguments of the skill itself.
-    """
-    may_move = skill.definition.cancel_supported
-
-    def guarded(call: SkillCall, **arguments: Any) -> ToolResult:
-        world = GuardedWorld(call.world, may_move=may_move)
-        return skill.run(replace(call, world=world), **arguments)
-
-    return guarded
-
-
-class GuardedWorld:
-    """A SkillWorld that refuses each motion that the guardrails refuse, and every motion if
-    ``may_move`` is false.
-    """
-
-    def __init__(self, world: SkillWorld, *, may_move: bool = True) -> None:
-        self._world, self._may_move = world, may_move
-        self.config, self.pose, self.facts = world.config, world.pose, world.facts
-        self.say, self.may_drive = world.say, world.may_drive
-        self.drive_refusal = world.drive_refusal
-        self.pictures = world.pictures
-
-    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
-        return self._world.graph(query, language, cancellation)
-
-    def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        if name in MOTIONS and not self._may_move:
-            return ToolResult.failure(NO_MOTION_TEXT)
-        if name in MOTIONS:
-            refused = self.drive_refusal(name, float(arguments['duration_s']))
-            if refused is not None:
-                return refused.result()
-        return self._world.tool(name, cancellation, **arguments)
+    return skill

@@ -6,21 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The registry of all skills, with their arguments, resources, limits and errors."""
+"""The registry of all skills: those that come with the agent, and those of other packages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-import math
+from importlib.metadata import entry_points
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills import builtin, plugins
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
-from curiosity_rosa_demo.agent.skills.errors import BadSkill as BadSkill
-from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.skills import basic
+from curiosity_rosa_demo.agent.skills.drive import drive_distance, navigate_to_pose, turn_angle
+from curiosity_rosa_demo.agent.skills.knowledge import make_search_knowledge
+from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
+from curiosity_rosa_demo.agent.skills.plugins import (
+    ENTRY_POINT_GROUP,
+    load_plugin,
+    skill_of,
+)
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, BadSkill, Skill, UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -28,8 +36,9 @@ from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S, STANDSTILL_TIM
 from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from pydantic import BaseModel, ValidationError
 
-INTERFACE_TYPES = ('ros2_action', 'ros2_service', 'internal')
 RESERVED_NAMES = ('decide',)  # the model's call that changes the course of a turn
+TASK_ONLY_SKILLS = ('react', 'charge', 'activity')  # not offered to the model
+VISION_SKILLS = ('look',)  # offered only to a model that can see
 TIMEOUT_MARGIN_S = 2.0
 
 
@@ -42,7 +51,7 @@ class SkillRegistry:
 
     def __init__(
         self,
-        errors: Mapping[str, str] | None = None,
+        errors: Mapping[str, DecisionType] | None = None,
         *,
         resources: Sequence[str] = OWN_RESOURCES,
     ) -> None:
@@ -52,16 +61,20 @@ class SkillRegistry:
         self.notes: list[str] = []
 
     def register(self, skill: Skill, *, for_model: bool = True) -> None:
-        """Add a skill. Its definition must set every field of SkillDef. Raises BadSkill."""
-        definition = skill.definition
-        problem = _definition_problem(definition, self._resources)
-        if not problem and definition.name in RESERVED_NAMES:
+        """Raises BadSkill."""
+        needs, problem = skill.settings.resources_required, ''
+        if skill.name in RESERVED_NAMES:
             problem = 'has a name that the agent itself uses'
-        if not problem and definition.name in self._skills:
+        elif skill.name in self._skills:
             problem = 'is registered already; a name stands for one skill'
+        elif foreign := set(needs) - set(self._resources):
+            known = ', '.join(self._resources)
+            problem = f'requires {", ".join(sorted(foreign))}; the resources are {known}'
+        elif len(set(needs)) < len(needs):
+            problem = 'requires a resource twice'
         if problem:
-            raise BadSkill(f'Skill {definition.name!r} {problem}')
-        self._skills[definition.name] = skill
+            raise BadSkill(f'Skill {skill.name!r} {problem}')
+        self._skills[skill.name] = skill
         if for_model:
             self._offered = (*self._offered, skill)
 
@@ -75,35 +88,28 @@ class SkillRegistry:
 
     def offer_vision_skills(self) -> None:
         """Offer them to the model, too. Call once it is known that the model can see."""
-        offered = {skill.definition.name for skill in self._offered}
-        more = [self.get(name) for name in builtin.VISION_SKILLS if name not in offered]
-        self._offered = (*self._offered, *more)
+        more = [self.get(name) for name in VISION_SKILLS]
+        self._offered = (*self._offered, *(each for each in more if each not in self._offered))
 
     def for_model(self) -> tuple[Skill, ...]:
         """The skills that the model may call."""
         return self._offered
-
-    def tasks(self) -> tuple[SkillDef, ...]:
-        """The definitions that can be submitted as a task: those of every skill."""
-        return tuple(self)
 
     def error_decision(self, skill_name: str, error: str) -> DecisionType | None:
         """The decision for an error reason or code, from the skill's error_map. The longest key
         that is a prefix of ``error`` wins. None: no key matches.
         """
         skill = self._skills.get(skill_name)
-        errors = self._errors if skill is None else skill.definition.error_map
-        key = max((key for key in errors if key and error.startswith(key)), key=len, default=None)
-        return None if key is None else DecisionType(errors[key])
+        errors = self._errors if skill is None else skill.settings.error_map
+        keys = (key for key in errors if key and error.startswith(key))
+        key = max(keys, key=len, default='')
+        return errors[key] if key else None
 
     def __iter__(self) -> Iterator[SkillDef]:
         return (skill.definition for skill in self._skills.values())
 
     def __contains__(self, name: str) -> bool:
         return name in self._skills
-
-    def __len__(self) -> int:
-        return len(self._skills)
 
 
 def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:
@@ -121,73 +127,79 @@ def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
         return skill.arguments.model_validate(arguments)
     except ValidationError as error:
         why = arguments_error_text(error, skill.arguments)
-        raise BadArguments(f'{skill.definition.name}: {why}') from None
+        raise BadArguments(f'{skill.name}: {why}') from None
 
 
 # --- all skills of this agent ----------------------------------------------------------------
 
 
 def make_registry(config: Config) -> SkillRegistry:
-    """Register the built-in skills and those of other packages. The settings of skills.yaml
-    override the settings of a package. Raises ConfigError.
+    """Register the built-in skills, in the order in which the model sees them, and those of other
+    packages. The settings of skills.yaml override the settings of a package. Raises ConfigError.
     """
-    common = {error: decision.value for error, decision in config.skills.error_map.items()}
-    registry = SkillRegistry(common, resources=config.robot.resources)
-    own = builtin.builtin_skills(config)
+    registry = SkillRegistry(config.skills.error_map, resources=config.robot.resources)
+    longest = {'duration_s': config.agent.turn.max_motion_s}
     try:
-        for skill in own:
-            for_model = skill.definition.name not in (
-                *builtin.TASK_ONLY_SKILLS,
-                *builtin.VISION_SKILLS,
-            )
-            registry.register(_with_common_settings(skill, config), for_model=for_model)
+        for function in _own_functions(config):
+            name = function.__name__
+            settings = config.skills.skills.get(name)
+            if settings is None:
+                raise ConfigError(f'skills.yaml: skills.{name}: is missing; copy the shipped one')
+            if not config.robot.has(settings.resources_required):
+                continue
+            if name in MOTIONS:
+                _check_timeout(name, settings.timeout_s, config)
+            skill = skill_of(function, settings, at_most=longest if name in MOTIONS else None)
+            for_model = name not in (*TASK_ONLY_SKILLS, *VISION_SKILLS)
+            registry.register(_configured(skill, config), for_model=for_model)
     except BadSkill as error:
         raise ConfigError(f'skills.yaml: {error}') from None
-    for entry, found in plugins.third_party_skills(config):
+    for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
         try:
-            if isinstance(found, str):
-                raise BadSkill(found)
-            registry.register(_with_common_settings(found, config))
-        except BadSkill as error:
-            registry.notes.append(f'{plugins.ENTRY_POINT_GROUP}: {entry} is left out: {error}')
+            registry.register(_configured(load_plugin(entry, config), config))
+        except (Exception, SystemExit) as error:  # whatever the code of others does
+            why = f'{type(error).__name__}: {one_line(str(error)) or "no reason given"}'
+            registry.notes.append(f'{ENTRY_POINT_GROUP}: {entry.name} is left out: {why}')
     _check_all_registered(registry, config)
     return registry
 
 
-def _with_common_settings(skill: Skill, config: Config) -> Skill:
-    """``skill`` with the common error map added below its own, and its cost in the description."""
-    definition = skill.definition
-    common = {error: decision.value for error, decision in config.skills.error_map.items()}
-    errors = {**common, **definition.error_map}
-    if definition.name in MOTIONS:
-        _check_timeout(definition, config)
-    return replace(
-        skill,
-        definition=definition.model_copy(update={'error_map': errors}),
-        description=f'{skill.description}{_max_motion_s(definition)}{_needed(definition, config)} '
-        f'Cost: {config.tool_costs.of(definition.name):g}.{_said_as(skill.words)}',
-    )
+def _own_functions(config: Config) -> Iterator[Callable[..., ToolResult]]:
+    navigation = config.agent.navigation
+    yield from basic.tool_skills()
+    yield from (basic.analyze_ground, basic.speak, basic.wait, basic.wait_until)
+    yield from (basic.query_world, basic.query_graph)
+    yield make_search_knowledge(config.agent.knowledge.folder)
+    is_nav2 = navigation.provider == 'nav2'
+    yield make_navigate_skill(navigation.action) if is_nav2 else navigate_to_pose
+    yield from (drive_distance, turn_angle)
+    yield from (basic.look, basic.react, basic.charge, basic.activity)
+    for name, (_, command) in config.robot.commands.items():
+        yield basic.appendage_skill(name, command.description)
 
 
-def _needed(definition: SkillDef, config: Config) -> str:
-    """That the skill stows an appendage; the routine reads it here."""
-    stows = [part.stow_command for part in config.robot.appendages.values()]
-    return ' Needed before any drive.' if definition.name in stows else ''
+def _configured(skill: Skill, config: Config) -> Skill:
+    """``skill`` with its settings of skills.yaml, if that names it, and the common error map below
+    its own. The description tells the model its limits and cost; the routine reads them, too.
+    """
+    settings = config.skills.skills.get(skill.name, skill.settings)
+    errors = {**config.skills.error_map, **settings.error_map}
+    words = settings.words or skill.settings.words
+    settings = settings.model_copy(update={'error_map': errors, 'words': words})
+    told = skill.description
+    longest = skill.arguments.model_json_schema()['properties'].get('duration_s', {})
+    if 'maximum' in longest:
+        told += f' duration_s is at most {longest["maximum"]:g} s.'
+    if skill.name in [part.stow_command for part in config.robot.appendages.values()]:
+        told += ' Needed before any drive.'
+    told += f' Cost: {config.tool_costs.of(skill.name):g}.'
+    if settings.phrases:
+        quoted = ', '.join(f'"{phrase}"' for phrase in settings.phrases)
+        told += f' Said as: {quoted}.'
+    return replace(skill, settings=settings, description=told)
 
 
-def _said_as(phrases: tuple[str, ...]) -> str:
-    """The phrases that order the skill; the routine reads them here."""
-    quoted = ', '.join(f'"{phrase}"' for phrase in phrases)
-    return f' Said as: {quoted}.' if quoted else ''
-
-
-def _max_motion_s(definition: SkillDef) -> str:
-    properties: Any = definition.args_schema.get('properties', {})
-    longest = properties.get('duration_s', {}).get('maximum')
-    return '' if longest is None else f' duration_s is at most {longest:g} s.'
-
-
-def _check_timeout(definition: SkillDef, config: Config) -> None:
+def _check_timeout(name: str, timeout_s: float, config: Config) -> None:
     """Check that the skill's time-out cannot end a motion early, as if it had failed.
 
     Raises BadSkill.
@@ -199,61 +211,18 @@ def _check_timeout(definition: SkillDef, config: Config) -> None:
     stop_s = motion.stop_timeout_s + motion.longest_confirm_s + TIMEOUT_MARGIN_S
     # the stop may be tried twice
     least_s = LINK_TIMEOUT_S + start_s + longest_s + 2 * stop_s + STANDSTILL_TIMEOUT_S
-    if definition.timeout_s <= least_s:
+    if timeout_s <= least_s:
         raise BadSkill(
-            f'{definition.name!r} has timeout_s {definition.timeout_s:g}; it must be above '
+            f'{name!r} has timeout_s {timeout_s:g}; it must be above '
             f'{least_s:g}: turn.max_motion_s ({longest_s:g}) of agent.yaml, its start and its stop'
         )
 
 
 def _check_all_registered(registry: SkillRegistry, config: Config) -> None:
-    known = {definition.name for definition in registry}
     for name, settings in config.skills.skills.items():
-        if name not in known and config.robot.has(settings.resources_required):
+        if name not in registry and config.robot.has(settings.resources_required):
             notes = f' ({"; ".join(registry.notes)})' if registry.notes else ''
             raise ConfigError(
                 f'skills.yaml: skills.{name}: nobody implements it; install the package that '
                 f'does, or remove it{notes}'
             )
-
-
-# --- rules for a definition ------------------------------------------------------------------
-
-
-def _definition_problem(skill: SkillDef, resources: Sequence[str]) -> str:
-    """The first error of the definition, as text; empty if the definition is valid."""
-    missing = [name for name in SkillDef.model_fields if name not in skill.model_fields_set]
-    if missing:
-        return f'lacks {", ".join(missing)}; a definition gives every field'
-    if not skill.name.strip():
-        return 'has no name'
-    if skill.interface_type not in INTERFACE_TYPES:
-        return (
-            f'has interface_type {skill.interface_type!r}; there are {", ".join(INTERFACE_TYPES)}'
-        )
-    foreign = set(skill.resources_required) - set(resources)
-    if foreign:
-        return f'requires {", ".join(sorted(foreign))}; the resources are {", ".join(resources)}'
-    if len(set(skill.resources_required)) < len(skill.resources_required):
-        return 'requires a resource twice'
-    if not math.isfinite(skill.timeout_s) or skill.timeout_s <= 0.0:
-        return f'has timeout_s {skill.timeout_s}; it must be a number of seconds above 0'
-    return _schema_problem(skill.args_schema) or _error_map_problem(skill.error_map)
-
-
-def _schema_problem(schema: Json) -> str:
-    if schema.get('type') != 'object':
-        return f'has an args_schema of type {schema.get("type")!r}; it must be object'
-    properties, required = schema.get('properties', {}), schema.get('required', [])
-    if not isinstance(properties, dict) or not isinstance(required, list):
-        return 'has an args_schema whose properties are no object or whose required is no list'
-    unknown = [str(name) for name in required if name not in properties]
-    return f'requires arguments that it does not describe: {", ".join(unknown)}' if unknown else ''
-
-
-def _error_map_problem(error_map: dict[str, str]) -> str:
-    names = [decision.value for decision in DecisionType]
-    for error, decision in error_map.items():
-        if decision not in names:
-            return f'maps {error!r} to {decision!r}; the decisions are {", ".join(names)}'
-    return ''

@@ -6,22 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The skill type and its interface to the robot, for built-in and third-party skills."""
+"""A skill, its interface to the robot, its errors and its progress; for skills of others, too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan import RiskLevel
-from curiosity_rosa_demo.domain.refusal import Refusal
 from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import BaseModel
@@ -55,9 +57,6 @@ class SkillWorld(Protocol):
     def may_drive(self, name: str, duration_s: float) -> str:
         """The reason why the guardrails refuse this motion now; empty if they allow it."""
 
-    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
-        """As ``may_drive``, with the code by which code decides; None if they allow it."""
-
 
 @dataclass(frozen=True)
 class SkillCall:
@@ -72,25 +71,60 @@ class SkillCall:
 
 @dataclass(frozen=True)
 class Skill:
-    """``run(call, **arguments)`` runs in its own thread, may block, and returns a ToolResult; an
-    exception counts as a failure. ``arguments`` validates the arguments. Its JSON schema must
-    equal ``definition.args_schema``, which the model sees.
+    """What plugins.skill_of makes of a function and its settings: there is no other way.
+
+    ``run(call, **arguments)`` runs in its own thread, may block, and returns a ToolResult; an
+    exception counts as a failure. ``arguments`` validates the arguments, and a model sees its
+    schema. ``description`` is for the model.
     """
 
-    definition: SkillDef
+    name: str
     run: Callable[..., ToolResult]
     arguments: type[BaseModel]
-    description: str  # for the model
-    risk: RiskLevel
-    repeatable: bool  # a plan repeats the step after an interruption
-    words: tuple[str, ...] = ()  # phrases that order it, for the routine
+    description: str
+    settings: SkillSettings
+
+    @cached_property
+    def definition(self) -> SkillDef:
+        own = {'risk', 'repeatable', 'words'}
+        fields = self.settings.model_dump(mode='json', exclude=own)
+        return SkillDef(name=self.name, args_schema=self.arguments.model_json_schema(), **fields)
+
+    @property
+    def risk(self) -> RiskLevel:
+        return self.settings.risk
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether a plan repeats the step after an interruption."""
+        return self.settings.repeatable
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The phrases that order it, for the routine."""
+        return self.settings.phrases
+
+
+class BadSkill(ValueError):
+    """An invalid skill. The message names the skill, the argument and the rule."""
+
+
+class UnknownSkill(BadTask):
+    """No skill has this name. The message lists the registered skills."""
+
+
+class BadArguments(BadTask):
+    """Arguments that the skill does not accept. The message names the valid ones."""
+
+
+class ResourceBusy(Exception):
+    """A running skill holds a resource that this skill needs. The message names both skills."""
 
 
 # --- Progress of a running skill: fraction, text and throttle. Pure ----------------------------
 # A skill reports a JSON object. In it ``fraction`` is the completed part, 0.0 to 1.0,
 # ``legs`` the number of driven legs, ``distance_m`` the remaining metres along the planned way,
 # and ``waited_s`` the elapsed seconds.
-
 
 PROGRESS = 'PROGRESS'  # kind of the feedback in the action run_task
 TOLD_EVERY_S = 1.0  # the shortest time between two published reports
@@ -131,26 +165,12 @@ def says_a_loop(progress: Mapping[str, object]) -> bool:
     return progress.get('legs') == 0 and 'loop_m' in progress
 
 
-class ProgressThrottle:
-    """Selects the progress reports of one run to publish: at most one per TOLD_EVERY_S, and only
-    after a change of STEP. A run of any length so publishes about ten reports. What is said before
-    the rover drives is published at once.
+def is_due(progress: Json, since_s: float, before: float) -> bool:
+    """Whether to publish a report ``since_s`` seconds after the last one, which had the fraction
+    ``before``: at most one per TOLD_EVERY_S, and only after a change of STEP, so that a run of any
+    length publishes about ten. What is said before the rover drives is published at once.
     """
-
-    def __init__(self, began_s: float) -> None:
-        self._last_s, self._last_fraction = began_s, 0.0
-
-    def admits(self, progress: Json, now_s: float) -> bool:
-        """Whether to publish a report at ``now_s`` (steady clock). True also records it."""
-        fraction = fraction_of(progress)
-        since_s = now_s - self._last_s
-        if fraction is None:
-            due = since_s >= UNKNOWN_EVERY_S
-        else:
-            due = since_s >= TOLD_EVERY_S and abs(fraction - self._last_fraction) >= STEP
-            due = due or says_a_loop(progress)
-        if due:
-            self._last_s = now_s
-            if fraction is not None:
-                self._last_fraction = fraction
-        return due
+    fraction = fraction_of(progress)
+    if fraction is None:
+        return since_s >= UNKNOWN_EVERY_S
+    return says_a_loop(progress) or (since_s >= TOLD_EVERY_S and abs(fraction - before) >= STEP)

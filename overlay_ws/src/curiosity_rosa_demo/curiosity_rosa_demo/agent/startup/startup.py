@@ -17,8 +17,8 @@ import threading
 
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
-from curiosity_rosa_demo.agent.runtime.execution.react import crash_text
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer

@@ -22,9 +22,12 @@ from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerB
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
-from curiosity_rosa_demo.agent.skills.builtin import TASK_ONLY_SKILLS
-from curiosity_rosa_demo.agent.skills.errors import BadArguments, UnknownSkill
-from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.registry import (
+    arguments_as_json,
+    SkillRegistry,
+    TASK_ONLY_SKILLS,
+)
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Mode

@@ -38,10 +38,10 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Proposal,
     Situation,
 )
-from curiosity_rosa_demo.agent.skills.navigation.dubins import pose_after
-from curiosity_rosa_demo.agent.skills.navigation.path_planner import (
+from curiosity_rosa_demo.agent.skills.paths import (
     NavigationGoal,
     plan_drive,
+    pose_after,
     too_long,
 )
 from curiosity_rosa_demo.domain.geometry import Place

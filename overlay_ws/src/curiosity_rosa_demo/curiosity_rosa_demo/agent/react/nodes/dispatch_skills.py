@@ -39,7 +39,7 @@ async def dispatch_skills(state: BrainState, turn: TurnContext) -> BrainState:
         turn.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
         approval = _approval_of(op, proposed)
         with under_order(Order(current_order().origin, op, approval)):
-            result = await turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
+            result = turn.skill_executor.result_of(op.skill, op.arguments, turn.cancellation)
         if approval is not None and approval.rehearsal is not None:
             metres = finite_float(result.metrics.get('distance_m'))
             trace_op_compared(approval.rehearsal, turn, metres)

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.react.turn.messages import (
     with_react_fields,
     with_result,
 )
-from curiosity_rosa_demo.agent.skills.builtin import VISION_SKILLS
+from curiosity_rosa_demo.agent.skills.registry import VISION_SKILLS
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import (

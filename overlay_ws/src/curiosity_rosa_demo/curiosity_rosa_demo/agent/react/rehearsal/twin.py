@@ -31,10 +31,10 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     situation_of_facts,
 )
 from curiosity_rosa_demo.agent.react.rehearsal.comparison import rehearsal_text
-from curiosity_rosa_demo.agent.skills.errors import UnknownSkill
-from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
-from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
+from curiosity_rosa_demo.agent.skills.drive import SpeedEstimate
+from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult

@@ -239,13 +239,9 @@ class RoverWorld:
         return self._graph(query, language, cancellation)
 
     def may_drive(self, name: str, duration_s: float) -> str:
-        refused = self.drive_refusal(name, duration_s)
+        spent = self._legs.total_spent(self.spent())
+        refused = drive_refusal(name, duration_s, self.facts(), spent, self._limits)
         return refused.reason if refused else ''
-
-    def drive_refusal(self, name: str, duration_s: float) -> Refusal | None:
-        return drive_refusal(
-            name, duration_s, self.facts(), self._legs.total_spent(self.spent()), self._limits
-        )
 
 
 def _silent(failure: ServiceFailed, asked: str) -> Refusal:

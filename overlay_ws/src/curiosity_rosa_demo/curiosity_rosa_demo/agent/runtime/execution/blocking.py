@@ -13,12 +13,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent import futures
-from contextlib import suppress
 import logging
 import threading
 from typing import Any, TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 _log = logging.getLogger('curiosity_rosa.skills')
 
@@ -112,31 +112,23 @@ class BlockingCalls:
         ``cancellable`` False: a pause does not stop the work, every other stop does. Raises
         SkillsHalted.
         """
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[T] = loop.create_future()
         cancellation = self._check_admitted(cancellable)
 
-        def run() -> None:
+        def guarded() -> T:
             try:
-                result = work(cancellation)
+                return work(cancellation)
             except TurnCancelled as cancelled:
-                finish(done.set_exception, SkillsHalted(str(cancelled)))
+                raise SkillsHalted(str(cancelled)) from None
             except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                    raise
                 # SystemExit would end the loop, and a future refuses a StopIteration.
-                plain = isinstance(error, Exception) and not isinstance(error, StopIteration)
-                finish(
-                    done.set_exception, error if plain else RuntimeError(f'It raised {error!r}')
-                )
-            else:
-                finish(done.set_result, result)
+                raise RuntimeError(f'It raised {error!r}') from None
+            finally:
+                with self._lock:
+                    self._running.pop(cancellation, None)
 
-        def finish(setter: Callable[..., None], value: object) -> None:
-            with self._lock:
-                self._running.pop(cancellation, None)
-            with suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(setter, value)
-
-        threading.Thread(target=run, name='skill', daemon=True).start()
+        done = asyncio.ensure_future(run_in_thread('skill', guarded))
         try:
             return await asyncio.shield(done)
         except asyncio.CancelledError as cancelled:

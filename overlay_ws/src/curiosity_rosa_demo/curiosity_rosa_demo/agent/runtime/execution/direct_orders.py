@@ -21,8 +21,8 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, stage_of
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
-from curiosity_rosa_demo.agent.skills.errors import BadArguments
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.operation import Operation

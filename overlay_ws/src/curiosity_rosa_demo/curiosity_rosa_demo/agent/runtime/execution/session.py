@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 import time
@@ -47,7 +47,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     ReactState,
     RunningSkill,
-    SkillResult,
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -130,6 +129,7 @@ class AgentSession:
                 usage=self.usage,
             )
         )
+        self._executor = SkillExecutor(registry, self.world, monitor=self.monitor)
         self._direct_orders = DirectOrders(
             registry,
             self.world,
@@ -207,8 +207,9 @@ class AgentSession:
             self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {text}'))
 
         request = TurnRequest(text, cancellation, task_id, plan, on_start)
-        with span('turn', {'gen_ai.operation.name': 'invoke_agent'}) as turn:
-            outcome = self._run_exclusively(cancellation, lambda: self._run_turn(request, expects))
+        attributes = {'gen_ai.operation.name': 'invoke_agent'}
+        with span('turn', attributes) as turn, self._active(cancellation):
+            outcome = self._run_turn(request, expects)
             turn.set({'curiosity.ok': outcome.ok})
             if not outcome.ok:
                 turn.fail('TURN_FAILED')
@@ -219,20 +220,13 @@ class AgentSession:
         Raises NotAdmitted and TurnCancelled.
         """
         cancellation.check()
+        op, origin = Operation(name, arguments), current_order().origin
         try:
-            return self._direct_orders.admit(
-                Operation(name, arguments), current_order().origin, cancellation
-            )
+            return self._direct_orders.admit(op, origin, cancellation)
         except NotAdmitted as refused:
-            text, data = refused.refusal.reason, refused.refusal.to_json()
-            self.trace(
-                TraceKind.ERROR,
-                f'{name}: {text}',
-                tool_name=name,
-                ok=False,
-                error_reason=text,
-                data=data,
-            )
+            why, data = refused.refusal.reason, refused.refusal.to_json()
+            failed = {'tool_name': name, 'ok': False, 'error_reason': why, 'data': data}
+            self.trace(TraceKind.ERROR, f'{name}: {why}', **failed)
             raise
 
     def has_skill(self, name: str) -> bool:
@@ -241,22 +235,23 @@ class AgentSession:
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """Run one skill by name, for the order of this context. Raises TurnCancelled."""
         order = replace(current_order(), call=Operation(name, arguments))
-
-        def run() -> Outcome:
+        with self._active(cancellation), under_order(order):
             self._reset_budget()
             data = {'origin': order.origin.value}
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name, data=data)
-            with under_order(order):
-                result = self._refused_result(order) or tool_result(asyncio.run(execute()))
+            result = self._refused_result(order)
+            if result is None:
+                result = tool_result(self._executor.result_of(name, arguments, cancellation))
             trace_result(self.trace, name, result)
             self._compare_with_rehearsal(order, result)
-            return self._outcome_of(name, result)
-
-        async def execute() -> SkillResult:
-            executor = SkillExecutor(self._registry, self.world, monitor=self.monitor)
-            return await executor.result_of(name, arguments, cancellation)
-
-        return self._run_exclusively(cancellation, run)
+        score, refusal = result.data.get('score'), result.data.get('refusal')
+        return Outcome(
+            result.ok,
+            summary_of(name, result),
+            score if isinstance(score, float) else None,
+            code=result.error_code,
+            refusal=refusal if isinstance(refusal, dict) else None,
+        )
 
     def rehearse_task(self, task: Task) -> Rehearsal | None:
         """What a task that waits for approval would do, by the adapter's last status. It does not
@@ -311,9 +306,7 @@ class AgentSession:
         verdict = self._direct_orders.verdict(order)
         if isinstance(verdict, Ask):
             verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
-        if verdict is None:
-            return None
-        return verdict.result()
+        return None if verdict is None else verdict.result()
 
     def _compare_with_rehearsal(self, order: Order, result: ToolResult) -> None:
         rehearsal = None if order.approval is None else order.approval.rehearsal
@@ -333,11 +326,13 @@ class AgentSession:
         if not self._in_turn:
             self.world.reset_budget()
 
-    def _run_exclusively(self, cancellation: Cancellation, run: Callable[[], Outcome]) -> Outcome:
+    @contextmanager
+    def _active(self, cancellation: Cancellation) -> Iterator[None]:
+        """A turn or a skill runs in this context. Raises TurnCancelled."""
         cancellation.check()
         self.current_activity = CurrentActivity('thinking', time.monotonic())
         try:
-            return run()
+            yield
         except TurnCancelled as cancelled:
             self.trace(TraceKind.ERROR, str(cancelled), ok=False, error_reason=str(cancelled))
             raise
@@ -384,13 +379,3 @@ class AgentSession:
             return self.world.tool('move_stop', Cancellation())
         except ToolBroke as broke:
             return broke.result
-
-    def _outcome_of(self, tool: str, result: ToolResult) -> Outcome:
-        score, refusal = result.data.get('score'), result.data.get('refusal')
-        return Outcome(
-            result.ok,
-            summary_of(tool, result),
-            score if isinstance(score, float) else None,
-            code=result.error_code,
-            refusal=refusal if isinstance(refusal, dict) else None,
-        )

@@ -79,10 +79,8 @@ class KnowledgeIndex:
             stamps = self._list_documents()
             if self._index is None or stamps != self._stamps:
                 self._index, self._stamps = self._read(stamps), stamps
-            return [
-                {'file': file, 'excerpt': excerpt}
-                for file, excerpt in _search_index(self._index, query, limit)
-            ]
+            found = _search_index(self._index, query, limit)
+        return [{'file': file, 'excerpt': excerpt} for file, excerpt in found]
 
     def _list_documents(self) -> list[Stamp]:
         """List the documents. Links that lead out of the folder are skipped.
@@ -103,22 +101,14 @@ class KnowledgeIndex:
         return stamps[:MAX_FILES]
 
     def _read(self, stamps: list[Stamp]) -> sqlite3.Connection:
-        index = _empty_index()
+        index = sqlite3.connect(':memory:', check_same_thread=False)
+        columns = "file UNINDEXED, text, tokenize='trigram'"
+        index.execute(f'CREATE VIRTUAL TABLE passage USING fts5({columns})')
         for name, _, _ in stamps:
             text = (self._folder / name).read_text(encoding='utf-8', errors='replace')
             rows = ((printable(name), passage) for passage in passages(text[:MAX_BYTES]))
             index.executemany('INSERT INTO passage VALUES (?, ?)', rows)
         return index
-
-
-def _empty_index() -> sqlite3.Connection:
-    index = sqlite3.connect(':memory:', check_same_thread=False)
-    columns = 'file UNINDEXED, text'
-    try:
-        index.execute(f"CREATE VIRTUAL TABLE passage USING fts5({columns}, tokenize='trigram')")
-    except sqlite3.OperationalError:  # before SQLite 3.34
-        index.execute(f'CREATE VIRTUAL TABLE passage USING fts5({columns})')
-    return index
 
 
 def _search_index(index: sqlite3.Connection, query: str, limit: int) -> list[tuple[str, str]]:
