@@ -23,7 +23,6 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.mcp import results
 from curiosity_rosa_demo.agent.interfaces.mcp.approvals import (
     answer_of,
@@ -91,7 +90,7 @@ class ToolCalls:
     """Use it in the server's loop."""
 
     def __init__(self, robot: Robot, runner: SkillRunner) -> None:
-        self._robot, self._access = robot, RunnerAccess(runner, robot)
+        self._robot, self._runner = robot, runner
         self._live: set[ToolCall] = set()
         self._parked: dict[str, Parked] = {}
         self._jobs: set[asyncio.Task[Any]] = set()
@@ -240,10 +239,10 @@ class ToolCalls:
         if not questions:
             return None
 
-        async def read(runner: SkillRunner) -> list[Task]:
-            return [each for each in runner.live() if each.state.running]
+        async def read() -> list[Task]:
+            return [each for each in self._runner.live() if each.state.running]
 
-        running = await self._access.call(read)
+        running = await self._robot.call(read())
         return own_question(questions, task, running, call.since_s)
 
     async def _report(self, context: ServerRequestContext[Any, Any], call: ToolCall) -> None:
@@ -349,12 +348,8 @@ class ToolCalls:
         except Exception:  # it became no task
             return
         while not task.terminal:
-
-            async def cancel(runner: SkillRunner, task_id: str = task.id) -> None:
-                await runner.cancel(task_id, reason)
-
             try:
-                await self._access.call(cancel)
+                await self._robot.call(self._runner.cancel(task.id, reason))
             except (CannotBeCancelled, RobotBusy):
                 await asyncio.sleep(RETRY_PERIOD_S)
             except TaskError as error:  # it has ended meanwhile, or the agent ends

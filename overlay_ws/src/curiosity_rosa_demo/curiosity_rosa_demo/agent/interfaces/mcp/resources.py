@@ -18,7 +18,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
-from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -51,8 +50,7 @@ class UnknownResource(LookupError):
 
 class Resources:
     def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
-        self._robot, self._config = robot, config
-        self._access = RunnerAccess(runner, robot)
+        self._robot, self._runner, self._config = robot, runner, config
         self._readers: dict[str, Callable[[], Awaitable[str | bytes]]] = {
             'state': self._state,
             'plan': self._plan,
@@ -127,11 +125,11 @@ class Resources:
         )
 
     async def _tasks(self) -> str:
-        async def read(runner: SkillRunner) -> list[Json]:
-            tasks = runner.list_tasks()[-MAX_TASKS:]
+        async def read() -> list[Json]:
+            tasks = self._runner.list_tasks()[-MAX_TASKS:]
             return [TaskView.of(each).model_dump(mode='json') for each in tasks]
 
-        return _newest_as_json([_json_text(each) for each in await self._access.call(read)])
+        return _newest_as_json([_json_text(each) for each in await self._robot.call(read())])
 
     async def _trace(self) -> str:
         return _newest_as_json([*map(encode, self._robot.event_bus.trace_events(MAX_EVENTS))])

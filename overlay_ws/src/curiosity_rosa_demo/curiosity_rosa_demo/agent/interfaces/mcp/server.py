@@ -17,7 +17,7 @@ import logging
 from typing import Any, cast, TypeVar
 
 import anyio
-from curiosity_rosa_demo.agent.interfaces.http import problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.resources import Resources, UnknownResource
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
@@ -161,7 +161,7 @@ class McpEndpoint:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             # The session has ended while its request was on the way.
             if not started:
-                await problems.refuse(scope, receive, send, 404, SESSION_ENDED)
+                await refuse(scope, receive, send, Problem(404, SESSION_ENDED))
         finally:
             gone.set()
 
