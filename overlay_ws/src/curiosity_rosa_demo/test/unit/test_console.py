@@ -12,10 +12,10 @@ attaches by HTTP; and that no text from outside forges a line or controls the te
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import partial
-import asyncio
 import io
 import json
 import logging

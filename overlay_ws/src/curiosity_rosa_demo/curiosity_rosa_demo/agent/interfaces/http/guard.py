@@ -132,11 +132,10 @@ class Guard:
             self._check_rate(request)
             body = await self._body(request, receive)
             answer = self._login(request, body or b'') or self._check_access(request)
-            if answer is None:
-                answer = self._app
-                if _wants_page(request) and not self._has_session(request):
-                    cookie = self._new_cookie(request)
-            await answer(scope, receive if body is None else _replay(body, receive), sending)
+            if answer is None and _wants_page(request) and not self._has_session(request):
+                cookie = self._new_cookie(request)
+            receive = receive if body is None else _replay(body, receive)
+            await (answer or self._app)(scope, receive, sending)
         except Problem as problem:
             await refuse(scope, receive, sending, problem)
         except Exception as error:
@@ -144,8 +143,8 @@ class Guard:
                 raise
             _log.exception('event=request_failed path=%r error=%r', scope['path'], error)
             if not started:
-                problem = Problem(500, 'An internal error, which the log of the agent tells.')
-                await refuse(scope, receive, sending, problem)
+                fault = Problem(500, 'An internal error, which the log of the agent tells.')
+                await refuse(scope, receive, sending, fault)
 
     def _count(self, scope: Scope, status: int) -> None:
         # The path of the route, not of the request: the number of labels stays bounded.

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter as Tally
 from collections.abc import Mapping
 
-from curiosity_rosa_demo.agent.interfaces.http.problems import media_type_response, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import no_json
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import RunnerAccess
 from curiosity_rosa_demo.agent.llm.budget import SCOPES
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -27,32 +27,20 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, generate_latest
 CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 MAX_MODELS = 20  # labels: another node of the ROS domain may publish any name
 STOP_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-COUNTERS = (  # name, meaning, labels
-    ('http_requests', 'Requests by route and status code.', ('method', 'route', 'code')),
-    ('trace_events', 'Trace events by kind.', ('kind',)),
-    ('task_events', 'What happened to tasks since the start.', ('event',)),
-    (
-        'model_tokens',
-        'Tokens of the model by direction: input, output.',
-        ('model', 'direction'),
-    ),
-    (
-        'model_cost',
-        'Cost of the calls with a known price, in the currency of the label.',
-        ('model', 'currency'),
-    ),
-    ('model_calls_without_price', 'Calls whose price is unknown.', ('model',)),
-    (
-        'model_budget_refusals',
-        'Calls that were not made because of llm.budget.',
-        ('scope',),
-    ),
+COUNTERS = (  # name, labels, meaning
+    ('http_requests', 'method route code', 'Requests by route and status code.'),
+    ('trace_events', 'kind', 'Trace events by kind.'),
+    ('task_events', 'event', 'What happened to tasks since the start.'),
+    ('model_tokens', 'model direction', 'Tokens of the model by direction: input, output.'),
+    ('model_cost', 'model currency', 'Cost of calls with a known price, in that currency.'),
+    ('model_calls_without_price', 'model', 'Calls whose price is unknown.'),
+    ('model_budget_refusals', 'scope', 'Calls that were not made because of llm.budget.'),
 )
 GAUGES = (
-    ('tasks', 'Known tasks by state.', ('state',)),
-    ('event_clients', 'Clients that listen to /events.', ()),
-    ('battery_percent', 'Charge of the battery.', ()),
-    ('mode', 'The mode of the kernel: 1 at one of them.', ('mode',)),
+    ('tasks', 'state', 'Known tasks by state.'),
+    ('event_clients', '', 'Clients that listen to /events.'),
+    ('battery_percent', '', 'Charge of the battery.'),
+    ('mode', 'mode', 'The mode of the kernel: 1 at one of them.'),
 )
 
 
@@ -62,12 +50,12 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
         self.counters = {
-            name: Counter(f'curiosity_{name}_total', text, labels, registry=registry)
-            for name, text, labels in COUNTERS
+            name: Counter(f'curiosity_{name}_total', text, labels.split(), registry=registry)
+            for name, labels, text in COUNTERS
         }
         self.gauges = {
-            name: Gauge(f'curiosity_{name}', text, labels, registry=registry)
-            for name, text, labels in GAUGES
+            name: Gauge(f'curiosity_{name}', text, labels.split(), registry=registry)
+            for name, labels, text in GAUGES
         }
         self.stop_latency = Histogram(
             'curiosity_stop_seconds',
@@ -112,11 +100,7 @@ def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) 
     async def read_counts(runner: SkillRunner) -> tuple[Tally[LifecycleState], dict[str, int]]:
         return Tally(task.state for task in runner.list_tasks()), runner.counters
 
-    @router.get(
-        '/metrics',
-        response_class=Response,
-        responses={**media_type_response('text/plain'), **problems()},
-    )
+    @router.get('/metrics', **no_json('text/plain'))
     async def figures() -> Response:
         """The metrics in Prometheus' text format."""
         gauges = metrics.gauges

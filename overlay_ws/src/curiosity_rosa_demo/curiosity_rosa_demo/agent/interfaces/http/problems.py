@@ -28,6 +28,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 MEDIA_TYPE = 'application/problem+json'
@@ -111,10 +112,16 @@ def _problem_of(error: Exception, request: Request) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, HTTPException):
-        detail = str(error.detail)
+        detail, headers, path = str(error.detail), error.headers, request.url.path
         if error.status_code == 404:
-            detail = f'There is no {request.method} {request.url.path} here'
-        return Problem(error.status_code, detail, headers=error.headers)
+            detail = f'There is no {request.method} {path} here'
+        elif error.status_code == 405:
+            routes = [each for each in request.app.routes if isinstance(each, Route)]
+            at_path = [each.methods or () for each in routes if each.path_regex.match(path)]
+            allowed = ', '.join(sorted({method for each in at_path for method in each}))
+            detail = f'{path} takes {allowed}, not {request.method[:20]}.'
+            headers = {'Allow': allowed}
+        return Problem(error.status_code, detail, headers=headers)
     if isinstance(error, RequestValidationError):
         errors = [_field_error(each) for each in error.errors()]
         detail = '; '.join(f'{each["field"]}: {each["rule"]}' for each in errors)
@@ -151,9 +158,11 @@ def _described(status: int) -> dict[str, Any]:
     return answer
 
 
-def media_type_response(media_type: str) -> ResponseSpecs:
-    """The response of a route that does not answer with JSON."""
-    return {200: {'content': {media_type: {'schema': {'type': 'string'}}}}}
+def no_json(media_type: str, *statuses: int) -> dict[str, Any]:
+    """The description of a route that does not answer with JSON; ``statuses``: its errors."""
+    content = {media_type: {'schema': {'type': 'string'}}}
+    responses = {200: {'content': content}, **problems(*statuses)}
+    return {'response_class': Response, 'responses': responses}
 
 
 def describe(app: FastAPI) -> None:

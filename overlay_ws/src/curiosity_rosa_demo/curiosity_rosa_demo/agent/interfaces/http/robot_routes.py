@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
     TaskView,
 )
 from curiosity_rosa_demo.agent.interfaces.http.problems import (
-    media_type_response,
+    no_json,
     Problem,
     problems,
 )
@@ -164,11 +164,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(404, NO_GROUND)
         return analyzed
 
-    @router.get(
-        '/ground.jpg',
-        response_class=Response,
-        responses={**media_type_response('image/jpeg'), **problems(404)},
-    )
+    @router.get('/ground.jpg', **no_json('image/jpeg', 404))
     async def ground_picture() -> Response:
         """The picture of the newest analysis, with its findings drawn in. 404: there is none."""
         analyzed = robot.ground()

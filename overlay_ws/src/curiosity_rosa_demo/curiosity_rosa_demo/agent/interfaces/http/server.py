@@ -14,8 +14,7 @@ app = create_app(runner, robot=robot)  # and the rover; the runner belongs to th
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from curiosity_rosa_demo.agent.interfaces.http.access import Sessions
@@ -42,9 +41,7 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
-from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import Response
-from starlette.routing import Route
+from fastapi import APIRouter, FastAPI
 
 STANDALONE_SETTINGS = HttpConfig(
     enabled=True,
@@ -59,7 +56,6 @@ STANDALONE_SETTINGS = HttpConfig(
     body='',
     fleet=[],
 )
-HTTP_METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')
 
 
 def create_app(
@@ -109,12 +105,13 @@ def create_app(
     ]
     if robot is not None:
         feeds.append(EventFeed(robot.console_texts, robot.console_status))
-        routers.append(robot_routes(robot, metrics))
-        routers.append(camera_routes(robot, streams, settings.camera_hz))
-        routers.append(console_routes(feeds[-1], streams))
+        routers += [
+            robot_routes(robot, metrics),
+            camera_routes(robot, streams, settings.camera_hz),
+            console_routes(feeds[-1], streams),
+        ]
     for router in routers:
         app.include_router(router)
-    app.router.routes += _method_not_allowed_routes(routers)
     describe(app)
     app.add_middleware(
         Guard,
@@ -151,30 +148,3 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         return StatusView()
 
     return router
-
-
-def _method_not_allowed_routes(routers: Iterable[APIRouter]) -> list[Route]:
-    """Routes that answer 405 with all methods of a path, also below a mounted page."""
-    known: defaultdict[str, set[str]] = defaultdict(set)
-    for router in routers:
-        for route in router.routes:
-            if isinstance(route, Route):
-                known[route.path] |= route.methods or set()
-    return [
-        Route(
-            path,
-            _method_not_allowed(methods),
-            methods=[each for each in HTTP_METHODS if each not in methods],
-        )
-        for path, methods in known.items()
-    ]
-
-
-def _method_not_allowed(methods: set[str]) -> Callable[[Request], Awaitable[Response]]:
-    allowed = ', '.join(sorted(methods))
-
-    async def refuse(request: Request) -> Response:
-        detail = f'{request.url.path} takes {allowed}, not {request.method[:20]}.'
-        raise Problem(405, detail, headers={'Allow': allowed})
-
-    return refuse

@@ -25,9 +25,8 @@ import time
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import (
-    media_type_response,
+    no_json,
     Problem,
-    problems,
     refuse,
 )
 from curiosity_rosa_demo.agent.runtime.robot import Robot
@@ -198,11 +197,7 @@ def _task_json(event: Event) -> str:
 def event_routes(feed: EventFeed, streams: Streams) -> APIRouter:
     router = APIRouter(tags=['events'])
 
-    @router.get(
-        '/events',
-        response_class=Response,
-        responses={**media_type_response('text/event-stream'), **problems(422)},
-    )
+    @router.get('/events', **no_json('text/event-stream', 422))
     async def events(last_event_id: LastEventId = None) -> StreamResponse:
         """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
         ``gap`` stands for events that are no longer stored.
@@ -215,11 +210,7 @@ def event_routes(feed: EventFeed, streams: Streams) -> APIRouter:
 def console_routes(feed: EventFeed, streams: Streams) -> APIRouter:
     router = APIRouter(tags=['console'])
 
-    @router.get(
-        '/console',
-        response_class=Response,
-        responses={**media_type_response('text/event-stream'), **problems(422)},
-    )
+    @router.get('/console', **no_json('text/event-stream', 422))
     async def console(
         last_event_id: LastEventId = None,
         last: Annotated[int, Query(ge=0, le=MAX_LAST_TEXTS)] = 0,
@@ -279,21 +270,13 @@ def camera_routes(
 ) -> APIRouter:
     router = APIRouter(tags=['camera'])
 
-    @router.get(
-        '/camera.jpg',
-        response_class=Response,
-        responses={**media_type_response('image/jpeg'), **problems()},
-    )
+    @router.get('/camera.jpg', **no_json('image/jpeg'))
     async def jpeg() -> Response:
         """The newest picture. 503: no picture arrived within the last seconds."""
         picture = await wait_for_fresh_frame(robot, wait_s)
         return jpeg_response(picture, picture.at)
 
-    @router.get(
-        '/camera.mjpg',
-        response_class=Response,
-        responses={**media_type_response('multipart/x-mixed-replace'), **problems()},
-    )
+    @router.get('/camera.mjpg', **no_json('multipart/x-mixed-replace'))
     async def mjpeg() -> StreamResponse:
         """A stream of pictures. A slow client gets fewer."""
         await wait_for_fresh_frame(robot, wait_s)
