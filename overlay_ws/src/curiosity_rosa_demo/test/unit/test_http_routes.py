@@ -59,6 +59,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from runtime_world import RobotServiceBench, RuntimeBench
 from skill_world import in_loop, LONG_S, Stage, staged
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
@@ -88,6 +89,30 @@ async def test_a_stop_answers_when_the_rover_was_told_and_needs_neither_the_runt
     unheard = 'Service unavailable: /adapter/move_stop'
     robot.stop_outcome = Outcome(False, unheard)
     assert await wrong_answers(http, [('POST', '/stop', None, 503, unheard)]) == []
+
+
+@in_loop
+async def test_a_stop_overtakes_a_task_that_was_posted_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    posted = asyncio.Event()
+    with RuntimeBench(tmp_path) as bench:
+        robot = RobotServiceBench(bench).service
+        call = robot.call
+
+        def told(work: Any) -> Any:
+            posted.set()
+            return call(work)
+
+        monkeypatch.setattr(robot, 'call', told)
+        async with client(create_app(bench.runtime.runner, robot=robot)) as http:
+            with bench.blocked_loop():
+                posting = asyncio.ensure_future(http.post('/tasks', json=MAST))
+                await asyncio.wait_for(posted.wait(), LONG_S)
+                assert (await http.post('/stop')).status_code == 200
+            answer = await asyncio.wait_for(posting, LONG_S)
+        assert (answer.status_code, bench.tasks()) == (409, {})
+        assert 'A stop came first' in answer.json()['detail']
 
 
 @by_http

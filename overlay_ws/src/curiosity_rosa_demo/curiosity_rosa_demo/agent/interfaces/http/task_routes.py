@@ -303,6 +303,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
         task = with_traceparent(new_task(robot, new, key), traceparent)
+        stops = 0 if robot is None else robot.stop_count  # a later one overtakes it
 
         async def submit(runner: SkillRunner) -> Task:
             if robot is None:
@@ -313,7 +314,7 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
             for each in task.blocked_by:
                 if runner.get_task(each) is None:
                     raise BadTask(f'blocked_by names {each!r}, and there is no such task')
-            return await robot.submit(task, by=by)
+            return await robot.submit(task, stops=stops, by=by)
 
         return await stored(task, submit, response)
 
