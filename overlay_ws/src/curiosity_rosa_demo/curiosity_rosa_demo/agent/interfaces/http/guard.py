@@ -180,7 +180,7 @@ class Guard:
         if scope['type'] != 'http' or not has_body or scope['path'] in STOP_PATHS:
             return None
         length = headers.get('content-length', '')
-        if length.isdigit() and (len(length) > 18 or int(length) > self._max_body_bytes):
+        if length.isdecimal() and (len(length) > 18 or int(length) > self._max_body_bytes):
             raise self._too_large()
         try:
             return await asyncio.wait_for(self._read_body(receive), BODY_TIMEOUT_S)
