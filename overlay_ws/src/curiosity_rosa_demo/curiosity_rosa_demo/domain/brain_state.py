@@ -276,7 +276,7 @@ class Spent(Model):
 
 class Question(Model):
     """A question to a person. ``op``: the operation that waits for the answer. ``leaves_fence``:
-    whether one of ``reasons`` is that it may leave the fence.
+    whether one of ``reasons`` is that it may leave the fence. ``task_id``: the task that waits.
     """
 
     id: str
@@ -286,6 +286,7 @@ class Question(Model):
     asked_at: float = 0.0  # seconds since the epoch: the time-out continues across a restart
     rehearsal: Rehearsal | None = None  # what a yes is expected to lead to
     leaves_fence: bool = False
+    task_id: str = ''
 
 
 class ReactState(Model):

@@ -136,9 +136,11 @@ class FakeRobot:
         op: Json | None = None,
         reasons: Sequence[str] = (),
         rehearsal: Rehearsal | None = None,
+        task_id: str = '',
     ) -> Question:
         """Put a question; answer() takes it away."""
         asked: Json = {'text': text, 'op': op, 'reasons': list(reasons), 'rehearsal': rehearsal}
+        asked['task_id'] = task_id
         question = Question(id=f'q{uuid.uuid4().hex[:6]}', asked_at=time.time(), **asked)
         self._open.append(question)
         return question

@@ -12,6 +12,7 @@ attaches by HTTP; and that no text from outside forges a line or controls the te
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from functools import partial
@@ -40,9 +41,9 @@ from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
     LOST_TEXT,
     Transcript,
 )
-from curiosity_rosa_demo.agent.interfaces.http.console_stream import ConsoleHub
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
+from curiosity_rosa_demo.agent.interfaces.http.streams import EventFeed
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import NO_RECORDING, RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
@@ -432,16 +433,21 @@ def attach(served: Served) -> Iterator[Attach]:
 @given(st.lists(TEXTS, max_size=5), st.integers(1, 9))
 def test_every_text_arrives_as_it_was_printed(texts: list[str], first: int) -> None:
     bus = EventBus()
-    hub = ConsoleHub(bus, lambda: '')
+    feed = EventFeed(bus)
     for text in texts:
         bus.publish(ConsoleText(text))
-    stream = b': still here\n\n'.join(hub.messages(bus.events_after(0)))
+    feed.close()
+
+    async def sent() -> list[bytes]:
+        return [each.encode() async for each in feed.events(None, last=len(texts))]
+
+    stream = b': still here\n\n'.join(asyncio.run(sent()))
     headers = {'Content-Type': 'text/event-stream'}
     arrived = EventSource(httpx.Response(200, content=stream, headers=headers)).iter_sse()
     read = [each for each in arrived if each.data]  # a comment is an event without data
     assert [each.json()['text'] for each in read] == texts
     assert [each.id for each in read] == [
-        f'{hub.process}-{number}' for number in range(1, len(texts) + 1)
+        f'{feed.process}-{number}' for number in range(1, len(texts) + 1)
     ]
 
 

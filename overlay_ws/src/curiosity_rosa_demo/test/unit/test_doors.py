@@ -209,6 +209,8 @@ def test_every_door_asks_the_operator_the_same_question(
             if origin is not Origin.CHARGE:
                 question = answer(world, ApprovalAction.REJECT)
                 asked.add((question.text, *question.reasons))
+                assert task is not None
+                assert question.task_id == task.id
                 world.ended(task)
                 world.until(lambda: not world.runtime.shown_questions, 'the question to go')
             assert world.rover.starts == []

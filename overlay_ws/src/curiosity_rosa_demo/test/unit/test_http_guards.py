@@ -24,25 +24,25 @@ import sys
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import acceptor, limits, server_thread
-from curiosity_rosa_demo.agent.interfaces.http.host_check import (
+from curiosity_rosa_demo.agent.interfaces.http import acceptor, guard, server_thread
+from curiosity_rosa_demo.agent.interfaces.http.access import (
     AllowedHosts,
-    host_name_of,
-    is_loopback,
-)
-from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, TokenBuckets
-from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
-from curiosity_rosa_demo.agent.interfaces.http.session import (
+    client_address,
     cookie_name,
+    host_name_of,
     IN_TOTAL,
     IN_TOTAL_S,
+    is_loopback,
     PER_ADDRESS,
     PER_ADDRESS_S,
     SESSION_LIFETIME_S,
     Sessions,
+    TokenBuckets,
     WrongTokens,
 )
+from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.startup.web import check_address, WebServer
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -135,12 +135,12 @@ def test_names_that_are_configured_count_and_addresses_where_it_listens_on_all()
 NAMES = st.text(string.ascii_letters + string.digits + '.-', min_size=1, max_size=30)
 
 
-@given(st.binary(max_size=40) | NAMES.map(str.encode))
-def test_no_other_name_is_ours_and_no_host_header_breaks_the_check(host: bytes):
+@given(st.binary(max_size=40).map(lambda host: host.decode('latin-1')) | NAMES)
+def test_no_other_name_is_ours_and_no_host_header_breaks_the_check(host: str):
     name = host_name_of(host)
     if name is not None:
         assert name != ''
-        assert name in host.decode().lower()
+        assert name in host.lower()
         assert (name in AllowedHosts(settings())) is (name == 'localhost' or is_loopback(name))
 
 
@@ -187,10 +187,10 @@ async def test_a_page_of_ours_needs_its_session_for_what_acts_but_the_stop():
             assert (await http.post('/tasks', json=JOB)).status_code == 403
             assert (await http.get('/tasks')).json() == []
             assert (await http.post('/stop')).status_code == 200
-            http.cookies.set(cookie_name(HOST.encode()), app.state.sessions.create())
+            http.cookies.set(cookie_name(HOST), app.state.sessions.create())
             assert (await http.post('/tasks', json=JOB)).status_code == 201
     app = app_with_page()
-    cookie = f'{cookie_name(HOST.encode())}={app.state.sessions.create()}'
+    cookie = f'{cookie_name(HOST)}={app.state.sessions.create()}'
     assert await opens(app, origin=URL, cookie=cookie)
     assert not await opens(app, origin=URL)
     for foreign in ('http://evil.example', 'http://127.0.0.1:3000'):
@@ -297,8 +297,8 @@ async def test_the_token_opens_the_page_once_and_leaves_the_address():
         assert (await http.get('/')).status_code == 401
         assert 'form method="post" action="/login"' in (await http.get('/')).text
         assert (await http.get('/', params={'token': 'wrong'})).status_code == 401
-        for value in (f'1.{"0" * 32}.{"0" * 64}', '', '"é"', '\x01'):
-            cookie = f'{cookie_name(HOST.encode())}={value}'.encode('latin-1')
+        for value in (f'{"0" * 32}.aSg.{"0" * 43}', '', '"é"', '\x01'):
+            cookie = f'{cookie_name(HOST)}={value}'.encode('latin-1')
             assert (await http.get('/health', headers={'Cookie': cookie})).status_code == 401
         assert not http.cookies
         answer = await http.get('/', params={'token': TOKEN, 'view': 'map'})
@@ -346,7 +346,8 @@ SESSIONS = Sessions(TOKEN, clock=lambda: 0.0)
 SESSION = SESSIONS.create()
 
 
-@given(st.integers(0, len(SESSION) - 1), st.sampled_from('0123456789abcdef.x'), st.text())
+# Of the last letter of the signature only some bits count.
+@given(st.integers(0, len(SESSION) - 2), st.sampled_from('0123456789abcdef.x'), st.text())
 def test_no_other_text_is_a_session(index: int, letter: str, text: str):
     changed = SESSION[:index] + letter + SESSION[index + 1 :]
     assert SESSIONS.is_valid(changed) is (changed == SESSION)
@@ -372,9 +373,8 @@ def test_a_network_of_ipv6_is_one_client_and_few_clients_are_remembered():
         ('2001:db8::1', '2001:db8:0:1::1', False),
         ('somewhere', 'elsewhere', False),
     ):
-        clients = {client_address({'client': (each, 1)}) for each in (one, other)}
-        assert (len(clients) == 1) is same
-    assert client_address({'client': None}) == ''
+        assert (client_address(one) == client_address(other)) is same
+    assert client_address('') == ''
     buckets = TokenBuckets(1.0, 1.0, clients=8, clock=lambda: 0.0)
     for each in range(100):
         buckets.seconds_until_granted(str(each))
@@ -443,7 +443,7 @@ async def test_a_body_that_is_too_large_or_never_ends_is_refused(monkeypatch: py
                 answer = await http.post('/say', content=f'{{"text":"{each}"}}')
                 assert answer.status_code == status
             assert robot.lines == [text]
-        monkeypatch.setattr(limits, 'BODY_TIMEOUT_S', 0.05)
+        monkeypatch.setattr(guard, 'BODY_TIMEOUT_S', 0.05)
         wire = Wire(app, 'POST', '/tasks', content_length='10')
         wire.input.put_nowait({'type': 'http.request', 'body': b'{', 'more_body': True})
         async with wire:
@@ -462,7 +462,15 @@ def test_a_body_arrives_whole_or_not_at_all(parts: list[bytes]):
         seen.append(message['body'])
 
     async def send_it() -> int:
-        wire = Wire(limits.BodyLimit(app, 1024), 'POST', '/x', transfer_encoding='chunked')
+        guarded = guard.Guard(
+            app,
+            settings=settings(max_body_bytes=1024),
+            token='',
+            sessions=Sessions(),
+            requests=Metrics().counters['http_requests'],
+            in_process=False,
+        )
+        wire = Wire(guarded, 'POST', '/x', transfer_encoding='chunked')
         wire.body_of(*parts)
         async with wire:
             await wire.ended()
@@ -569,7 +577,7 @@ def test_open_streams_do_not_hold_up_its_end(server: HttpThread) -> None:
 def test_who_does_not_finish_a_head_loses_the_connection(
     server: HttpThread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, 'HEAD_TIMEOUT_S', 0.3)
+    monkeypatch.setattr(acceptor, 'HEAD_TIMEOUT_S', 0.3)
     monkeypatch.setattr(server_thread, 'KEEP_ALIVE_S', 1)
     server.start()
     half = b'GET / HTTP/1.1\r\nHost: x\r\n'

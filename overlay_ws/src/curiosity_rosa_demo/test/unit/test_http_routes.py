@@ -19,11 +19,15 @@ from pathlib import Path
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http import cursor, event_stream, server
-from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots, EventHub
+from curiosity_rosa_demo.agent.interfaces.http import streams
+from curiosity_rosa_demo.agent.interfaces.http.problems import add_handlers, Problem
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
+from curiosity_rosa_demo.agent.interfaces.http.streams import camera_routes, EventFeed, Streams
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import (
+    decode_cursor,
+    encode_cursor,
+    MAX_PAGE_BYTES,
+)
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreFull
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
@@ -55,6 +59,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
+from runtime_world import RobotServiceBench, RuntimeBench
 from skill_world import in_loop, LONG_S, Stage, staged
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
@@ -86,6 +91,30 @@ async def test_a_stop_answers_when_the_rover_was_told_and_needs_neither_the_runt
     assert await wrong_answers(http, [('POST', '/stop', None, 503, unheard)]) == []
 
 
+@in_loop
+async def test_a_stop_overtakes_a_task_that_was_posted_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    posted = asyncio.Event()
+    with RuntimeBench(tmp_path) as bench:
+        robot = RobotServiceBench(bench).service
+        call = robot.call
+
+        def told(work: Any) -> Any:
+            posted.set()
+            return call(work)
+
+        monkeypatch.setattr(robot, 'call', told)
+        async with client(create_app(bench.runtime.runner, robot=robot)) as http:
+            with bench.blocked_loop():
+                posting = asyncio.ensure_future(http.post('/tasks', json=MAST))
+                await asyncio.wait_for(posted.wait(), LONG_S)
+                assert (await http.post('/stop')).status_code == 200
+            answer = await asyncio.wait_for(posting, LONG_S)
+        assert (answer.status_code, bench.tasks()) == (409, {})
+        assert 'A stop came first' in answer.json()['detail']
+
+
 @by_http
 async def test_no_name_blocks_a_stop_and_what_is_done_is_told_with_it(robot: FakeRobot, http: Any):
     for name in ('x' * 5000, '\x00\n\u202e', '(the watchdog)', '%', ''):
@@ -111,7 +140,7 @@ async def test_no_name_blocks_a_stop_and_what_is_done_is_told_with_it(robot: Fak
 async def test_questions_are_listed_with_their_end_and_answered_once(robot: FakeRobot, http: Any):
     question = robot.ask('Drive 2 s?', OP, ['it is near the fence'])
     [shown] = (await http.get('/approvals')).json()
-    known = question.model_dump(mode='json', exclude={'op', 'leaves_fence'})
+    known = question.model_dump(mode='json', exclude={'op', 'leaves_fence', 'task_id'})
     assert shown == {**known, 'op': OP, 'until': question.asked_at + 300.0}
     plain = robot.ask('Which way?')
     url, other = f'/approvals/{question.id}', f'/approvals/{plain.id}'
@@ -215,8 +244,8 @@ async def test_a_picture_is_waited_for_and_not_kept_and_an_old_one_is_a_503(
     pixels = cv2.imdecode(np.frombuffer(answer.content, np.uint8), cv2.IMREAD_COLOR)
     assert pixels.shape == (240, 320, 3)
     app = FastAPI()
-    server.problems.add_handlers(app)
-    app.include_router(camera_routes(robot, ConnectionSlots(2), 10.0, wait_s=0.0))
+    add_handlers(app)
+    app.include_router(camera_routes(robot, Streams(2), 10.0, wait_s=0.0))
     robot.picture_age_s = 60.0
     async with client(app) as impatient:
         for robot.camera, words in ((False, 'No picture of the camera has'), (True, '60 s old')):
@@ -469,14 +498,14 @@ async def test_the_list_is_filtered_and_its_pages_follow_each_other_and_have_few
         assert len(found) == 2
 
 
-@given(st.text(max_size=60) | st.integers(0, 10**18).map(cursor.encode), st.integers(0, 10**18))
+@given(st.text(max_size=60) | st.integers(0, 10**18).map(encode_cursor), st.integers(0, 10**18))
 def test_a_text_is_a_cursor_or_refused(text: str, number: int):
-    assert cursor.decode(cursor.encode(number)) == number
+    assert decode_cursor(encode_cursor(number)) == number
     try:
-        seq = cursor.decode(text)
-    except ValueError:
+        seq = decode_cursor(text)
+    except Problem:
         return
-    assert cursor.encode(seq) == text
+    assert encode_cursor(seq) == text
 
 
 TURN = {'duration_s': 1.0}
@@ -544,15 +573,11 @@ def read(body: bytes) -> list[dict[str, Any]]:
     return events
 
 
-async def missed(bus: EventBus, last_id: Callable[[EventHub], str]) -> list[dict[str, Any]]:
+async def missed(bus: EventBus, last_id: Callable[[EventFeed], str]) -> list[dict[str, Any]]:
     """What a client gets at once that comes back with ``last_id``."""
-    events = EventHub(bus, heartbeat_s=0.0)
-    chunks = events.subscribe(last_id(events)).chunks()
-    assert await anext(chunks) == b'retry: 2000\n\n'
-    found = b''
-    while (chunk := await anext(chunks)) != b': still here\n\n':
-        found += chunk
-    return read(found)
+    feed = EventFeed(bus)
+    feed.close()
+    return read(b''.join([each.encode() async for each in feed.events(last_id(feed))]))
 
 
 @in_loop
@@ -595,9 +620,9 @@ def test_what_is_missed_is_what_is_kept_after_the_last_id(
     for _ in range(told):
         bus.publish(new_event(TraceKind.ACT, 'x'))
     if told > kept and foreign:  # any other ID gets all that is kept, and is told of the gap
-        events = asyncio.run(missed(bus, lambda hub: foreign))
+        events = asyncio.run(missed(bus, lambda feed: foreign))
         assert [each['event'] for each in events] == ['gap', *['trace'] * kept]
-    events = asyncio.run(missed(bus, lambda hub: f'{hub.process}-{seen}'))
+    events = asyncio.run(missed(bus, lambda feed: f'{feed.process}-{seen}'))
     expected = range(max(seen, told - kept) + 1, told + 1) if seen <= told else range(1, told + 1)
     numbers = [int(each['id'].rpartition('-')[2]) for each in events if 'id' in each]
     assert numbers == list(expected)[-kept:]
@@ -611,7 +636,7 @@ def test_what_is_missed_is_what_is_kept_after_the_last_id(
 async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_everything(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
+    monkeypatch.setattr(streams, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
@@ -637,7 +662,7 @@ async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_every
 async def test_streams_leave_room_for_requests_and_end_with_their_client_or_the_app(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(event_stream, 'SEND_TIMEOUT_S', 0.05)
+    monkeypatch.setattr(streams, 'SEND_TIMEOUT_S', 0.05)
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot, settings=settings(max_connections=4))
         last = Wire(app, 'GET', '/events')

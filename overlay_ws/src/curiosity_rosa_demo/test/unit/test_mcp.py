@@ -13,16 +13,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 import json
-import time
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.mcp.approvals import answer_of, own_question
-from curiosity_rosa_demo.agent.interfaces.mcp.results import result_of
-from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, tools_of
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
+from curiosity_rosa_demo.agent.interfaces.mcp.calls import answer_of
+from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, result_of, tools_of
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.operation import Operation
 from fake_robot import CONFIG, FakeRobot, REGISTRY
 from http_world import mcp_client, serving_mcp, until
@@ -47,6 +44,13 @@ def world() -> Iterator[Any]:
 def ends(robot: FakeRobot) -> list[tuple[str, str]]:
     async def read() -> list[tuple[str, str]]:
         return [(each.name, each.state.name) for each in robot.runner.list_tasks()]
+
+    return robot.do(read())
+
+
+def task_ids(robot: FakeRobot) -> list[str]:
+    async def read() -> list[str]:
+        return [each.id for each in robot.runner.list_tasks()]
 
     return robot.do(read())
 
@@ -154,7 +158,8 @@ def test_a_call_ends_with_its_client(world: Any, mode: str, how: str) -> None:
 def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, action: str) -> None:
     robot = world.robot
     robot.paused = True
-    robot.ask('another order', Operation('turn_left', {'duration_s': 2.0}))
+    for other in ('', 'another task'):  # the same order, of others
+        robot.ask('another order', Operation(*DRIVE), task_id=other)
     edited = {'duration_s': 1.0}
 
     async def answer(_: Any, params: Any) -> ElicitResult:
@@ -166,8 +171,7 @@ def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, act
         async with mcp_client(world.url, TOKEN, mode=mode, elicitation_callback=answer) as client:
             call = asyncio.ensure_future(client.call_tool(*DRIVE))
             await until(lambda: ('move_forward', 'ACTIVE') in ends(robot), 'the drive')
-            op = Operation(DRIVE[0], {**REGISTRY_DEFAULTS, **DRIVE[1]})
-            asked = robot.ask(op.full_text, op)
+            asked = robot.ask('move_forward', Operation(*DRIVE), task_id=task_ids(robot)[0])
             await until(lambda: robot.answers, 'the answer')
             robot.paused = False
             assert (await call).structured_content['ok']
@@ -175,13 +179,7 @@ def test_the_client_is_asked_about_its_own_task_alone(world: Any, mode: str, act
             assert robot.answers == [(asked.id, ApprovalAction[action], arguments, 'x')]
 
     asyncio.run(walk())
-    assert len(robot.questions()) == 1
-
-
-MADE: Any = make_task(REGISTRY, *DRIVE)
-REGISTRY_DEFAULTS = {
-    key: value for key, value in MADE.metadata['arguments'].items() if key not in DRIVE[1]
-}
+    assert len(robot.questions()) == 2
 
 
 def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
@@ -217,20 +215,3 @@ def test_only_an_explicit_decision_approves(action: str, content: dict[str, Any]
     if answer is not None and answer[0] is not ApprovalAction.REJECT:
         assert action == 'accept'
         assert content['decision'] == answer[0].value.lower()
-
-
-def test_a_question_is_another_tasks_unless_it_is_surely_its_own() -> None:
-    def running(name: str, arguments: dict[str, Any]) -> Task:
-        return Task(name, state=LifecycleState.ACTIVE, metadata={'arguments': arguments})
-
-    now = time.time()
-    drive, turn = running('move_forward', {'duration_s': 2.0}), running('react', {})
-    asked = Question(id='q1', text='?', op=Operation('move_forward', {'duration_s': 2.0}))
-    asked = asked.model_copy(update={'asked_at': now})
-    assert own_question([asked], drive, [drive], now - 1) is asked
-    assert own_question([asked], turn, [turn], now - 1) is asked
-    assert own_question([asked], drive, [drive], now + 1) is None
-    assert own_question([asked], drive, [drive, turn], now - 1) is None
-    assert own_question([asked], turn, [drive, turn], now - 1) is None
-    assert own_question([asked], running('turn_left', {}), [], now - 1) is None
-    assert own_question([asked], running('move_forward', {}), [], now - 1) is None

@@ -578,7 +578,9 @@ def world(tmp_path: Path) -> Iterator[RobotServiceBench]:
 def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_come_late(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    late, in_time = (Task('react', metadata={'text': text}) for text in ('late', 'in time'))
+    late, given_up, in_time = (
+        Task('react', metadata={'text': text}) for text in ('late', 'given up', 'in time')
+    )
 
     async def ask() -> None:
         await world.robot.call(asyncio.sleep(0))
@@ -589,6 +591,15 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
             quick.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
             with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
                 run(lambda: world.robot.submit(late))
+
+        async def give_up() -> None:
+            submitting = asyncio.ensure_future(world.robot.submit(given_up))
+            await asyncio.sleep(0)  # it is on its way
+            submitting.cancel()
+            await asyncio.wait([submitting])
+
+        with bench.blocked_loop():
+            run(give_up)
         run(lambda: world.robot.submit(in_time))  # behind it
         assert list(bench.tasks()) == ['in time']
     with pytest.raises(TaskError, match='The agent ends'):

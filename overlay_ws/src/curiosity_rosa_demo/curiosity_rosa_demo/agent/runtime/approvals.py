@@ -228,4 +228,5 @@ def _question_of_task(task: Task, rehearsal: Rehearsal | None) -> Question:
         reasons=[TASK_NEEDS_APPROVAL_TEXT],
         asked_at=task.created_at.timestamp(),
         rehearsal=rehearsal,
+        task_id=task.id,
     )

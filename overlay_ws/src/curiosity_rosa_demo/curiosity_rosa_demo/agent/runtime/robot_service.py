@@ -159,6 +159,11 @@ class RobotService:
         self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
         try:
             reply = await _result_in_time(submission.reply)
+        except asyncio.CancelledError:  # of a call whose caller was told that nobody answered
+            late = submission.withdraw()
+            if late is not None and late.task is not None:
+                self._runtime.cancel_soon(late.task.id, WITHDRAWN)
+            raise
         except RobotBusy:
             late = submission.withdraw()
             if late is None:

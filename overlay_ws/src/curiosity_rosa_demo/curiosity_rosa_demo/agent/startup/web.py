@@ -80,13 +80,10 @@ def check_address(settings: HttpConfig) -> None:
     """Raises ConfigError when other machines could connect without a token, or it is short."""
     token = os.environ.get(TOKEN_VARIABLE, '')
     if not settings.enabled or (settings.host == DEFAULT_HOST and not token):
-        return  # the import below loads a web framework and would delay the start
-    from curiosity_rosa_demo.agent.interfaces.http.host_check import BindingError, check_binding
+        return  # the import below would delay the start
+    from curiosity_rosa_demo.agent.interfaces.http.access import check_binding
 
-    try:
-        check_binding(settings, token)
-    except BindingError as error:
-        raise ConfigError(f'agent.yaml: {error}') from None
+    check_binding(settings, token)
 
 
 class WebServer:

@@ -34,8 +34,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin,
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.event_publisher import Subscription
+from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
@@ -48,8 +47,8 @@ from rclpy.node import Node
 CLIENT_NAME = 'the action'
 MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read so many in 3 ms
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
-MAX_EARLY_GOALS = 200  # events kept per goal until its task runs
-EVENT_POLL_TIMEOUT_S = 2.0  # longest wait for one event of the runner
+MAX_EARLY_EVENTS = 500  # kept per goal until its task is known
+CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only bounds a lost one
 RETRY_PERIOD_S = 1.0
 READY_POLL_PERIOD_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
@@ -61,11 +60,13 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 
 @dataclass(eq=False)
 class Goal:
-    """``early``: the events traced before the task was known to run; None from then on."""
+    """``early``: the events that came before the task was known; None from then on."""
 
     handle: GoalHandle
     task: Task | None = None
-    early: deque[TraceEvent] | None = field(default_factory=lambda: deque(maxlen=MAX_EARLY_GOALS))
+    early: deque[object] | None = field(default_factory=lambda: deque(maxlen=MAX_EARLY_EVENTS))
+    runs: bool = False  # the task, by its events
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
 
@@ -97,7 +98,7 @@ class RunTaskServer:
             failed=_failure,
         )
         self._unsubscribe = robot.event_bus.listen(
-            config.topics.agent.run_task, self._on_event, TraceEvent
+            config.topics.agent.run_task, self._on_event, object
         )
 
     @property
@@ -127,21 +128,40 @@ class RunTaskServer:
         """Destroy ``node``, once nothing spins it. The last call."""
         self._handles.destroy()
 
-    def _on_event(self, event: TraceEvent) -> None:
+    def _on_event(self, event: object) -> None:
         """Callable from any thread."""
         with self._lock:
             for goal in self._goals.values():
                 if goal.early is not None:
                     goal.early.append(event)
-                elif goal.task is not None and goal.task.state.running and _concerns(event, goal):
-                    self._send_event_feedback(goal, event)
+                elif goal.task is not None:
+                    self._tell(goal, goal.task, event)
 
-    def _send_event_feedback(self, goal: Goal, event: TraceEvent) -> None:
-        """Call with the lock held."""
-        turn = goal.task is not None and goal.task.name == 'react'
-        step = self._robot.state().react.iter if turn else 0
-        kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
-        self._handles.feedback(goal.handle, event.message, kind, step)
+    def _tell(self, goal: Goal, task: Task, event: object) -> None:
+        """Send each state of the task as feedback, and what is traced while it runs. Call it with
+        the lock held, in the order of the events.
+        """
+        if isinstance(event, Event) and event.task_id == task.id:
+            if event.type in ENDED_EVENTS:
+                goal.runs = False
+                self._jobs.call_soon(goal.ended.set)
+                return
+            state, reason = task.state, task.reason
+            if event.type is EventType.TASK_STATE:
+                state, reason = event.payload['after'], event.payload['reason']
+            elif state.running or state.terminal:
+                return
+            self._handles.feedback(goal.handle, reason, state.name, 0)
+            goal.runs = state.running
+            if goal.runs:
+                self._handles.execute(goal.handle)
+        elif isinstance(event, TraceEvent) and goal.runs:
+            progressed = SkillProgressed.of(event)
+            if progressed is not None and progressed.task_id != task.id:
+                return
+            step = self._robot.state().react.iter if task.name == 'react' else 0
+            kind = PROGRESS if progressed else event.kind.value
+            self._handles.feedback(goal.handle, event.message, kind, step)
 
     def _finish(self, handle: GoalHandle, result: GoalResult) -> None:
         """End the goal, once. Callable from any thread."""
@@ -195,25 +215,25 @@ class RunTaskServer:
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return GoalResult(False, CANCELLED, cancelled=True)
-        subscription = self._runner.subscribe()
-        try:
-            if request.skill:
-                task = self._robot.make_task(request.skill, request.arguments or {})
-                with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
-                goal.task = await self._robot.submit(task)
-            else:
-                result = await self._robot.say(request.text, Origin.ACTION)
-                if result.task is None:
-                    return GoalResult(
-                        result.ok, result.text or ('done' if result.ok else 'refused')
-                    )
-                goal.task = result.task
-            if goal.cancelled:
-                self._jobs.start_job(self._cancel_task(goal.task))
-            await self._follow_task(goal, goal.task, subscription)
-        finally:
-            subscription.close()
-        return goal_result_of(goal.task)
+        if request.skill:
+            task = self._robot.make_task(request.skill, request.arguments or {})
+            with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
+            task = await self._robot.submit(task)
+        else:
+            said = await self._robot.say(request.text, Origin.ACTION)
+            if said.task is None:
+                return GoalResult(said.ok, said.text or ('done' if said.ok else 'refused'))
+            task = said.task
+        with self._lock:
+            goal.task, early, goal.early = task, goal.early or (), None
+            for event in early:
+                self._tell(goal, task, event)
+        if goal.cancelled:
+            self._jobs.start_job(self._cancel_task(task))
+        while not task.terminal and not goal.ended.is_set():
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(goal.ended.wait(), CHECK_PERIOD_S)
+        return goal_result_of(task)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""
@@ -222,34 +242,6 @@ class RunTaskServer:
             if time.monotonic() >= until_s:
                 raise TaskError(f'Nothing can run yet: {why}')
             await asyncio.sleep(READY_POLL_PERIOD_S)
-
-    async def _follow_task(self, goal: Goal, task: Task, subscription: Subscription) -> None:
-        """Send each state of the task as feedback until the task has ended."""
-        while True:
-            event = await _next_event(subscription, task)
-            if event is None and not task.terminal:
-                continue
-            if event is None or event.type in ENDED_EVENTS:
-                return
-            if event.type is EventType.TASK_STATE:
-                after, reason = event.payload['after'], event.payload['reason']
-                self._send_state_feedback(goal, after, reason, event.at.timestamp())
-            elif not task.state.running and not task.terminal:
-                self._send_state_feedback(goal, task.state, task.reason, event.at.timestamp())
-
-    def _send_state_feedback(
-        self, goal: Goal, state: LifecycleState, reason: str, at_s: float
-    ) -> None:
-        """``at_s``: when the task entered the state, in seconds since the epoch."""
-        with self._lock:
-            self._handles.feedback(goal.handle, reason, state.name, 0)
-            if not state.running:
-                return
-            self._handles.execute(goal.handle)
-            early, goal.early = goal.early or (), None
-            for event in early:
-                if event.ts >= at_s and _concerns(event, goal):
-                    self._send_event_feedback(goal, event)
 
     async def _cancel_task(self, task: Task) -> None:
         """Cancel ``task``; it ends after its skill has cleaned up and the rover stands.
@@ -266,33 +258,6 @@ class RunTaskServer:
             except TaskError as error:  # the task has ended meanwhile, or the agent ends
                 _failure(error)
                 return
-
-
-def _concerns(event: TraceEvent, goal: Goal) -> bool:
-    """Whether the goal gets ``event``: a progress event only if it belongs to the goal's task."""
-    progressed = SkillProgressed.of(event)
-    return progressed is None or (goal.task is not None and progressed.task_id == goal.task.id)
-
-
-async def _next_event(subscription: Subscription, task: Task) -> Event | None:
-    """The next event of ``task``; None after EVENT_POLL_TIMEOUT_S or at the end of the task.
-
-    Raises TaskError when the runner has stopped before the task ended.
-    """
-
-    async def wait() -> Event | None:
-        async for event in subscription:
-            if event.task_id == task.id:
-                return event
-        return None
-
-    try:
-        event = await asyncio.wait_for(wait(), EVENT_POLL_TIMEOUT_S)
-    except asyncio.TimeoutError:
-        return None
-    if event is None and not task.terminal:
-        raise TaskError(SERVER_CLOSED)
-    return event
 
 
 def _stop_result(outcome: Future[Outcome]) -> GoalResult:

@@ -29,11 +29,9 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     StopResult,
     summary,
 )
-from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
-from curiosity_rosa_demo.agent.interfaces.http.connections import Operator
-from curiosity_rosa_demo.agent.interfaces.http.limits import FLEET_STOP_PATH
-from curiosity_rosa_demo.agent.interfaces.http.openapi import problems
-from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_STOP_PATH
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import battery_row, wheels_text
 from curiosity_rosa_demo.agent.interfaces.page.layout import head_html
 from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
@@ -270,7 +268,7 @@ def fleet_routes(robots: Sequence[RobotClient], stops: StopAll) -> APIRouter:
     frames = {each.name: NewestFrame(each) for each in robots}
 
     @router.post(FLEET_STOP_PATH, responses=problems())
-    async def stop(operator: Operator) -> FleetStopView:
+    async def stop(operator: Operator = '') -> FleetStopView:
         """Stop all robots of the fleet at once. The response comes when each has answered or its
         time is over. 503: not all have confirmed; ``robots`` has the result of each.
         """

@@ -15,63 +15,56 @@ or one of thousands, takes from the stop its listener, its connections or its th
 
 Over the limit of incomplete heads, the oldest one of the address with most of them is dropped. A
 first request that the server has no connection for is refused with 503.
+
+Imports uvicorn, which is slow.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass, field
 import errno
 import json
 import re
 import socket
 import threading
-from typing import Protocol
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 MAX_INCOMPLETE_HEADS = 256  # connections
+MAX_HEAD_BYTES = 32_768  # bytes of a request's line and headers
+HEAD_TIMEOUT_S = 10.0  # from the connection, or a head's first byte, to the end of the head
+MAX_STOPS = 256  # connections whose stop waits for its answer
 ACCEPTS_PER_TURN = 64  # less than MAX_INCOMPLETE_HEADS: a new one is read before it may be dropped
-BACKLOG = 1024  # connections that the kernel holds; beyond, it makes clients wait for 1 s
 READ_BYTES = 65_536
 NO_DESCRIPTOR_S = 0.1  # wait after the process had no file descriptor left
 HEAD_END = re.compile(rb'\n\r?\n')
 STOP_LINE = re.compile(rb'POST (/fleet)?/stop(\?[^ ]*)? HTTP/1\.[01]\r?\n')
 FIRST_PRINTABLE = 0x21  # a request begins with a byte not below
-
-
-class Connections(Protocol):
-    """Those that one loop serves. It owns each connection that is added."""
-
-    def has_room(self) -> bool: ...
-
-    def add(self, connection: socket.socket, received: bytes) -> None: ...
-
-    def close(self) -> None: ...
+CLOSE_HEADER = (b'connection', b'close')
 
 
 class Acceptor:
-    """Runs ``loop`` in its thread. ``stops`` are served in this loop; it is closed with it."""
+    """For ``server``, which has started in the running loop without listeners."""
 
     def __init__(
-        self,
-        listener: socket.socket,
-        loop: asyncio.AbstractEventLoop,
-        *,
-        stops: Connections,
-        others: Connections,
-        max_head_bytes: int,
-        head_timeout_s: float,
+        self, listener: socket.socket, server: uvicorn.Server, max_connections: int
     ) -> None:
-        self._listener, self._loop = listener, loop
-        self._stops, self._others = stops, others
-        self._max_head, self._head_timeout_s = max_head_bytes, head_timeout_s
+        self._listener, self._loop = listener, asyncio.new_event_loop()
+        self._stops = _Pool(server, self._loop, limit=MAX_STOPS, once=True)
+        self._others = _Pool(server, asyncio.get_running_loop(), limit=max_connections)
         self._heads: dict[socket.socket, _Head] = {}  # the oldest first
-        self._addresses: Counter[str] = Counter()  # incomplete heads by client address
         self._thread = threading.Thread(target=self._run, name='http-accept', daemon=True)
 
     def start(self) -> None:
         self._listener.setblocking(False)
-        self._listener.listen(BACKLOG)
         self._thread.start()
 
     def close(self, timeout_s: float) -> None:
@@ -112,11 +105,8 @@ class Acceptor:
             connection.setblocking(False)
             if len(self._heads) >= MAX_INCOMPLETE_HEADS:
                 self._drop_one()
-            self._heads[connection] = _Head(
-                str(address[0]),
-                self._loop.call_later(self._head_timeout_s, self._drop, connection),
-            )
-            self._addresses[str(address[0])] += 1
+            timeout = self._loop.call_later(HEAD_TIMEOUT_S, self._drop, connection)
+            self._heads[connection] = _Head(str(address[0]), timeout)
             self._loop.add_reader(connection, self._read, connection)
 
     def _on_no_descriptor(self) -> None:
@@ -142,26 +132,16 @@ class Acceptor:
         received += data
         is_complete = (
             HEAD_END.search(received, start) is not None
-            or len(received) > self._max_head
+            or len(received) > MAX_HEAD_BYTES
             or received[0] < FIRST_PRINTABLE  # no HTTP: the server answers it at once
         )
         if is_complete:
             self._release(connection)
-            self._pass_on(connection, bytes(received))
-
-    def _pass_on(self, connection: socket.socket, received: bytes) -> None:
-        connections = self._stops if STOP_LINE.match(received) else self._others
-        if connections.has_room():
-            connections.add(connection, received)
-        else:
-            _refuse(connection)
+            pool = self._stops if STOP_LINE.match(received) else self._others
+            pool.add(connection, bytes(received))
 
     def _release(self, connection: socket.socket) -> None:
-        head = self._heads.pop(connection)
-        head.timeout.cancel()
-        self._addresses[head.address] -= 1
-        if not self._addresses[head.address]:
-            del self._addresses[head.address]
+        self._heads.pop(connection).timeout.cancel()
         self._loop.remove_reader(connection)
 
     def _drop(self, connection: socket.socket) -> None:
@@ -171,16 +151,77 @@ class Acceptor:
 
     def _drop_one(self) -> None:
         """Drop the oldest incomplete head of the address that has most of them."""
-        [(greediest, _)] = self._addresses.most_common(1)
+        addresses = Counter(head.address for head in self._heads.values())
+        [(greediest, _)] = addresses.most_common(1)
         self._drop(next(each for each, head in self._heads.items() if head.address == greediest))
 
 
+@dataclass(eq=False)
 class _Head:
-    """An incomplete head."""
+    """An incomplete head, from the client's ``address``."""
 
-    def __init__(self, address: str, timeout: asyncio.TimerHandle) -> None:
-        self.address, self.timeout = address, timeout
-        self.received = bytearray()
+    address: str
+    timeout: asyncio.TimerHandle
+    received: bytearray = field(default_factory=bytearray)
+
+
+class _Pool:
+    """The connections of ``server`` that ``loop`` serves, at most ``limit``. ``once``: each is
+    closed after its first response.
+    """
+
+    def __init__(
+        self,
+        server: uvicorn.Server,
+        loop: asyncio.AbstractEventLoop,
+        *,
+        limit: int,
+        once: bool = False,
+    ) -> None:
+        self._server, self._loop, self._limit, self._once = server, loop, limit, once
+        self._state = ServerState() if once else server.server_state
+        self._waiting: dict[socket.socket, Future[None]] = {}  # added, and not yet in the loop
+
+    def add(self, connection: socket.socket, received: bytes) -> None:
+        """Serve ``connection``, from which ``received`` has been read, or refuse it."""
+        if len(self._state.connections) + len(self._waiting) >= self._limit:
+            _refuse(connection)
+            return
+        work = self._serve(connection, received)
+        try:
+            job = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:  # the loop has ended
+            work.close()
+            connection.close()
+            return
+        self._waiting[connection] = job
+        job.add_done_callback(lambda _: self._waiting.pop(connection, None))
+
+    def close(self) -> None:
+        """Disconnect all clients. In the loop, or after its end."""
+        for protocol in list(self._state.connections):
+            if protocol.transport is not None:
+                protocol.transport.abort()
+        for connection in list(self._waiting):
+            connection.close()
+
+    async def _serve(self, connection: socket.socket, received: bytes) -> None:
+        if self._once:
+            headers = self._server.server_state.default_headers
+            self._state.default_headers = [*headers, CLOSE_HEADER]
+        try:
+            await self._loop.connect_accepted_socket(lambda: self._protocol(received), connection)
+        except OSError:  # the client has disconnected
+            connection.close()
+
+    def _protocol(self, received: bytes) -> TimeoutProtocol:
+        return TimeoutProtocol(
+            config=self._server.config,
+            server_state=self._state,
+            app_state=self._server.lifespan.state,
+            _loop=self._loop,
+            received=received,
+        )
 
 
 def _refuse(connection: socket.socket) -> None:
@@ -195,3 +236,43 @@ def _refuse(connection: socket.socket) -> None:
     with connection, suppress(OSError):
         connection.send(head.encode() + body)
         connection.shutdown(socket.SHUT_WR)
+
+
+class TimeoutProtocol(H11Protocol):
+    """HTTP/1.1 with a time-out for the head of a request, against slow hostile clients; uvicorn
+    itself waits for ever. ``received``: bytes that were read from the connection before.
+    """
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def __init__(self, *args: Any, received: bytes = b'', **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._received = received
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._start_timer()
+        if self._received:
+            # not at once: the transport begins to read after this call, also if it was paused
+            self.loop.call_soon(self.data_received, self._received)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        is_http = self.transport.get_protocol() is self  # otherwise it became a websocket
+        if is_http and self.conn.their_state is h11.IDLE:
+            self._start_timer()
+        else:
+            self._cancel_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._cancel_timer()
+        super().connection_lost(exc)
+
+    def _start_timer(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(HEAD_TIMEOUT_S, self.transport.close)
+
+    def _cancel_timer(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The bodies of the API."""
+"""The bodies of the API: requests, and the answers that no type of the agent gives as it is."""
 
 from __future__ import annotations
 
@@ -15,21 +15,15 @@ import json
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
-from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
-from curiosity_rosa_demo.domain.brain_state import Json, Question
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
+from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import memory_size, visible
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
-Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
-Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
-LineText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
 MAX_METADATA_MEMORY = 1_000_000  # bytes; 256 kB of empty lists would take 11 MB, in each task
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
 
@@ -43,7 +37,21 @@ def _small(metadata: Json) -> Json:
     return metadata
 
 
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
+LineText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
 Metadata = Annotated[Json, AfterValidator(_small)]
+Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
+Retries = Annotated[int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])]
+Deadline = Annotated[float, Field(gt=0.0, le=1e9)]
+Flag = Annotated[bool, Field(strict=True)]
+Visible = Annotated[str, AfterValidator(visible)]
+
+
+def _examples(*examples: Json) -> ConfigDict:
+    return ConfigDict(json_schema_extra={'examples': [*examples]})
+
+
+# --- Requests ----------------------------------------------------------------------------------
 
 
 class Body(BaseModel):
@@ -55,45 +63,35 @@ class Body(BaseModel):
 class NewTask(Body):
     """``metadata`` of the agent's own skills: ``{"arguments": {...}}``, or the arguments alone."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            'examples': [
-                {'name': 'react', 'metadata': {'text': 'go to the light'}},
-                {'name': 'move_forward', 'priority': 5, 'metadata': {'duration_s': 2.0}},
-            ]
-        }
+    model_config = _examples(
+        {'name': 'react', 'metadata': {'text': 'go to the light'}},
+        {'name': 'move_forward', 'priority': 5, 'metadata': {'duration_s': 2.0}},
     )
 
     name: Name
     priority: Priority = 3
     metadata: Metadata = Field(default_factory=dict)
-    blocked_by: list[Name] = Field(default_factory=list, max_length=100)
-    deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
+    blocked_by: tuple[Name, ...] = Field(default=(), max_length=100)
+    deadline_s: Deadline | None = None
     not_before: AwareDatetime | None = None
-    max_retries: Annotated[
-        int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])
-    ] = 0
-    needs_approval: Annotated[bool, Field(strict=True)] = False
+    max_retries: Retries = 0
+    needs_approval: Flag = False
 
 
 class Interruption(Body):
     """A task that starts at once. Running tasks with the same resources are paused."""
 
-    model_config = ConfigDict(
-        json_schema_extra={'examples': [{'name': 'mast_close', 'priority': 10}]}
-    )
+    model_config = _examples({'name': 'mast_close', 'priority': 10})
 
     name: Name
     priority: Priority = 10
     metadata: Metadata = Field(default_factory=dict)
-    deadline_s: Annotated[float, Field(gt=0.0, le=1e9)] | None = None
-    max_retries: Annotated[
-        int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])
-    ] = 0
+    deadline_s: Deadline | None = None
+    max_retries: Retries = 0
 
 
 class NewPriority(Body):
-    model_config = ConfigDict(json_schema_extra={'examples': [{'priority': 7}]})
+    model_config = _examples({'priority': 7})
 
     priority: Priority
 
@@ -103,7 +101,7 @@ class Line(Body):
     the agent asks back, and hears a yes, by client.
     """
 
-    model_config = ConfigDict(json_schema_extra={'examples': [{'text': 'go to the light'}]})
+    model_config = _examples({'text': 'go to the light'})
 
     text: LineText
     client: Annotated[str, Field(max_length=20, pattern=r'^[a-z0-9-]*$')] = ''
@@ -112,14 +110,10 @@ class Line(Body):
 class NewAnswer(Body):
     """``arguments``: for an edit, they replace the operation's arguments."""
 
-    model_config = ConfigDict(
-        json_schema_extra={
-            'examples': [
-                {'action': 'approve'},
-                {'action': 'edit', 'arguments': {'duration_s': 1.0}},
-                {'action': 'reject', 'why': 'there is a cliff'},
-            ]
-        }
+    model_config = _examples(
+        {'action': 'approve'},
+        {'action': 'edit', 'arguments': {'duration_s': 1.0}},
+        {'action': 'reject', 'why': 'there is a cliff'},
     )
 
     action: Literal['approve', 'edit', 'reject']
@@ -127,10 +121,15 @@ class NewAnswer(Body):
     why: Annotated[str, Field(max_length=1000)] = ''
 
 
-# --- answers ---------------------------------------------------------------------------------
+class Switch(Body):
+    model_config = _examples({'on': False})
+
+    on: Flag
 
 
-EXAMPLE_TASK = {
+# --- Answers -----------------------------------------------------------------------------------
+
+EXAMPLE_TASK: Json = {
     'id': EXAMPLE_ID,
     'name': 'react',
     'state': 'active',
@@ -151,16 +150,12 @@ EXAMPLE_TASK = {
 }
 
 
-def _example(**fields: Any) -> ConfigDict:
-    return ConfigDict(json_schema_extra={'examples': [fields]})
-
-
 class TaskView(BaseModel):
     """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
     ``held``: it does not run until it is resumed.
     """
 
-    model_config = _example(**EXAMPLE_TASK)
+    model_config = _examples(EXAMPLE_TASK)
 
     id: str
     name: str
@@ -183,43 +178,27 @@ class TaskView(BaseModel):
     @classmethod
     def of(cls, task: Task) -> TaskView:
         """A copy of ``task``. Call it in the runner's loop: skills change the metadata there."""
-        fields = {name: getattr(task, name) for name in cls.model_fields}
         # A skill may have stored values that JSON cannot hold; the store has not refused them yet.
         text = json.dumps(task.metadata, ensure_ascii=False, default=str, skipkeys=True)
-        fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
-        fields['blocked_by'] = list(task.blocked_by)
-        return cls.model_construct(**fields)
+        metadata = json.loads(text.encode('utf-8', 'replace'))
+        changed = {'metadata': metadata, 'blocked_by': list(task.blocked_by)}
+        return cls.model_construct(**{**vars(task), **changed})
 
 
 class CancelledTaskView(TaskView):
     """The answer to a cancellation."""
 
-    model_config = _example(**{**EXAMPLE_TASK, 'state': 'cancelled', 'cancelled': True})
+    model_config = _examples({**EXAMPLE_TASK, 'state': 'cancelled', 'cancelled': True})
 
     cancelled: Literal[True] = True
-
-
-class HistoryView(BaseModel):
-    """A change of state. ``before`` is null for the submission."""
-
-    model_config = _example(
-        at='2026-11-22T10:00:00.020000Z', before='pending', after='active', reason=''
-    )
-
-    at: datetime
-    before: LifecycleState | None
-    after: LifecycleState
-    reason: str
-
-    @classmethod
-    def of(cls, row: HistoryRow) -> HistoryView:
-        return cls(at=row.at, before=row.before, after=row.after, reason=row.reason)
 
 
 class HealthView(BaseModel):
     """``active_task``: the first of the running tasks."""
 
-    model_config = _example(status='ok', detail='', active_task=None, active_tasks=[])
+    model_config = _examples(
+        {'status': 'ok', 'detail': '', 'active_task': None, 'active_tasks': []}
+    )
 
     status: Literal['ok', 'degraded']
     detail: str
@@ -228,18 +207,14 @@ class HealthView(BaseModel):
 
 
 class StatusView(BaseModel):
-    status: Literal['ok']
+    status: Literal['ok'] = 'ok'
 
 
 class OutcomeView(BaseModel):
-    model_config = _example(ok=True, answer='stopped')
+    model_config = _examples({'ok': True, 'answer': 'stopped'})
 
     ok: bool
     answer: str
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> OutcomeView:
-        return cls(ok=outcome.ok, answer=outcome.answer)
 
 
 class LineResultView(BaseModel):
@@ -247,7 +222,7 @@ class LineResultView(BaseModel):
     give the reason.
     """
 
-    model_config = _example(ok=True, words='', task=EXAMPLE_TASK)
+    model_config = _examples({'ok': True, 'words': '', 'task': EXAMPLE_TASK})
 
     ok: bool
     words: str
@@ -260,20 +235,22 @@ class QuestionView(BaseModel):
     is expected to lead to; null: nothing that drives.
     """
 
-    model_config = _example(
-        id='q3f9a1',
-        text='Drive for 2 s?',
-        op={'skill': 'move_forward', 'arguments': {'duration_s': 2.0}},
-        reasons=['it is near the fence'],
-        asked_at=1795341600.0,
-        until=1795341900.0,
-        rehearsal=None,
+    model_config = _examples(
+        {
+            'id': 'q3f9a1',
+            'text': 'Drive for 2 s?',
+            'op': {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}},
+            'reasons': ['it is near the fence'],
+            'asked_at': 1795341600.0,
+            'until': 1795341900.0,
+            'rehearsal': None,
+        }
     )
 
     id: str
-    text: str
+    text: Visible
     op: dict[str, Any] | None
-    reasons: list[str]
+    reasons: list[Visible]
     asked_at: float
     until: float | None
     rehearsal: Rehearsal | None
@@ -281,48 +258,8 @@ class QuestionView(BaseModel):
     @classmethod
     def of(cls, question: Question, until: float | None) -> QuestionView:
         op = question.op
-        fields = question.model_dump(mode='json', exclude={'op', 'leaves_fence'})
-        fields['text'] = visible(question.text)
-        fields['reasons'] = [visible(reason) for reason in question.reasons]
         shown = None if op is None else {'skill': op.skill, 'arguments': op.arguments}
-        return cls(**fields, op=shown, until=until)
-
-
-class Switch(Body):
-    model_config = ConfigDict(json_schema_extra={'examples': [{'on': False}]})
-
-    on: Annotated[bool, Field(strict=True)]
-
-
-class TriggerView(BaseModel):
-    """A trigger. ``value``: the last one that could be used. ``fired_s_ago``: null: it has not
-    fired in this run. ``why_not``: why it does not fire now; empty: only its condition is
-    missing.
-    """
-
-    model_config = _example(
-        name='low_battery',
-        state='armed',
-        condition='/battery_state percentage below 0.3',
-        action='"go back to the start"',
-        value=0.82,
-        fired_s_ago=None,
-        fired_count=0,
-        why_not='',
-    )
-
-    name: str
-    state: TriggerState
-    condition: str
-    action: str
-    value: str | int | float | bool | list[Any] | None
-    fired_s_ago: float | None
-    fired_count: int
-    why_not: str
-
-    @classmethod
-    def of(cls, status: TriggerStatus) -> TriggerView:
-        return cls(**vars(status))
+        return cls(**{**vars(question), 'op': shown, 'until': until})
 
 
 class PlanView(BaseModel):
@@ -330,7 +267,9 @@ class PlanView(BaseModel):
     what the plan was expected to do, and, in ``real``, what it did.
     """
 
-    model_config = _example(goal='go to the light', plan=None, answer='', ok=False, rehearsal=None)
+    model_config = _examples(
+        {'goal': 'go to the light', 'plan': None, 'answer': '', 'ok': False, 'rehearsal': None}
+    )
 
     goal: str
     plan: dict[str, Any] | None
@@ -339,25 +278,14 @@ class PlanView(BaseModel):
     rehearsal: Rehearsal | None
 
 
-class NodeView(BaseModel):
-    """``age_s``: seconds since the last report of the node; null: none has arrived."""
-
-    model_config = _example(name='adapter', ok=True, age_s=0.1, text='')
-
-    name: str
-    ok: bool
-    age_s: float | None
-    text: str
-
-
 class StateView(BaseModel):
     """The kernel's state (``brain_state``), the pose in the world frame (metres, radians; null:
     unknown), the health of each node, and the tokens and cost of the model's calls (``usage``).
     """
 
-    brain_state: dict[str, Any]
+    brain_state: BrainState
     pose: RoverPose | None
-    nodes: list[NodeView]
+    nodes: list[NodeStatus]
     ready: str
     auto: str
     usage: dict[str, Any]
@@ -371,10 +299,6 @@ class GroundView(BaseModel):
     event_id: str
     at: float
     analysis: GroundAnalysis
-
-    @classmethod
-    def of(cls, ground: AnalyzedGround) -> GroundView:
-        return cls(event_id=ground.event_id, at=ground.at, analysis=ground.analysis)
 
 
 class FieldErrorView(BaseModel):

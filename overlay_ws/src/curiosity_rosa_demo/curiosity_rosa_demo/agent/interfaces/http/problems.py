@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Errors as problem details (RFC 9457)."""
+"""Errors as problem details (RFC 9457): their status, their answer, and their part of the OpenAPI
+description.
+"""
 
 from __future__ import annotations
 
@@ -15,23 +17,55 @@ from http import HTTPStatus
 import json
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.models import ProblemView
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError, UnknownTask
+from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.text import clip, valid_unicode
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 MEDIA_TYPE = 'application/problem+json'
-RETRY_AFTER_S = 1
 MAX_SHOWN_CHARS = 100  # characters of a value
+RETRY_SOON = {'Retry-After': '1'}
+STATUSES: dict[type[Exception], int] = {  # of a subclass: its own, else that of its base
+    BadTask: 422,
+    QuestionNotFound: 404,
+    RobotBusy: 503,
+    StoreError: 503,
+    TaskError: 409,
+    UnknownTask: 404,
+    UnknownTrigger: 404,
+}
+DETAILS = {  # examples
+    400: 'The body is no JSON.',
+    401: 'The token is missing or wrong.',
+    403: 'The request comes from another site.',
+    404: "There is no task '5f0c'",
+    408: 'The body did not come within 10 s.',
+    409: 'Task react 5f0c6a52 has ended: COMPLETED',
+    413: 'The body is larger than 262144 bytes.',
+    421: "This server is not 'evil.example'.",
+    422: 'priority: Input should be less than or equal to 1000',
+    429: 'Too many requests; try again in 1 s.',
+    503: 'The agent does not answer; try again.',
+}
+HEADERS = {401: 'WWW-Authenticate', 429: 'Retry-After'}
+COMMON_STATUSES = (400, 401, 403, 408, 413, 421, 429, 503)  # that any request may get
+
+ResponseSpecs = dict[int | str, dict[str, Any]]
 
 
 class Problem(Exception):
-    """Raised by a route. The response has ``status`` and the reason in ``detail``."""
+    """Raised by a route. The response has ``status`` and the reason in ``detail``. ``more``:
+    additional members, such as ``errors``.
+    """
 
     def __init__(
         self, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **more: Any
@@ -39,87 +73,121 @@ class Problem(Exception):
         super().__init__(detail)
         self.status, self.detail, self.headers, self.more = status, detail, headers, more
 
+    def body(self, path: str) -> dict[str, Any]:
+        """``path``: path of the request."""
+        return {
+            'type': 'about:blank',
+            'title': _title(self.status),
+            'status': self.status,
+            'detail': valid_unicode(self.detail),
+            'instance': valid_unicode(path),
+            **self.more,
+        }
 
-def title(status: int) -> str:
+    def response(self, path: str) -> Response:
+        return Response(json.dumps(self.body(path)), self.status, self.headers, MEDIA_TYPE)
+
+
+def _title(status: int) -> str:
     return 'Misdirected Request' if status == 421 else HTTPStatus(status).phrase
 
 
-def response(
-    status: int, detail: str, path: str, headers: Mapping[str, str] | None = None, **more: Any
-) -> Response:
-    """``path``: path of the request. ``more``: additional members, such as ``errors``."""
-    body = {
-        'type': 'about:blank',
-        'title': title(status),
-        'status': status,
-        'detail': valid_unicode(detail),
-        'instance': valid_unicode(path),
-        **more,
-    }
-    return Response(
-        json.dumps(body),
-        status_code=status,
-        headers=dict(headers or {}),
-        media_type=MEDIA_TYPE,
-    )
-
-
-async def refuse(
-    scope: Scope,
-    receive: Receive,
-    send: Send,
-    status: int,
-    detail: str,
-    headers: Mapping[str, str] | None = None,
-) -> None:
+async def refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) -> None:
     """Answer in place of the application; a websocket is closed before it opens (403)."""
     if scope['type'] == 'websocket':
-        await send({'type': 'websocket.close', 'code': 1008, 'reason': detail[:100]})
+        await send({'type': 'websocket.close', 'code': 1008, 'reason': problem.detail[:100]})
     else:
-        await response(status, detail, scope['path'], headers)(scope, receive, send)
+        await problem.response(scope['path'])(scope, receive, send)
 
 
-def problem_of(error: Exception) -> Problem:
-    """The problem for a request that ended with ``error``. Raises an unexpected ``error``."""
+def add_handlers(app: FastAPI) -> None:
+    async def answer(request: Request, error: Exception) -> Response:
+        return _problem_of(error, request).response(request.url.path)
+
+    for kind in (Problem, HTTPException, RequestValidationError, *STATUSES):
+        app.add_exception_handler(kind, answer)
+
+
+def _problem_of(error: Exception, request: Request) -> Problem:
     if isinstance(error, Problem):
         return error
-    if isinstance(error, RobotBusy | StoreError):
-        return Problem(503, str(error), headers={'Retry-After': str(RETRY_AFTER_S)})
-    if isinstance(error, UnknownTask | QuestionNotFound):
-        return Problem(404, str(error))
-    if isinstance(error, BadTask):
-        return Problem(422, str(error))
-    if isinstance(error, TaskError):
-        return Problem(409, str(error))
     if isinstance(error, HTTPException):
-        return Problem(error.status_code, str(error.detail), headers=error.headers)
+        detail, headers, path = str(error.detail), error.headers, request.url.path
+        if error.status_code == 404:
+            detail = f'There is no {request.method} {path} here'
+        elif error.status_code == 405:
+            routes = [each for each in request.app.routes if isinstance(each, Route)]
+            at_path = [each.methods or () for each in routes if each.path_regex.match(path)]
+            allowed = ', '.join(sorted({method for each in at_path for method in each}))
+            detail = f'{path} takes {allowed}, not {request.method[:20]}.'
+            headers = {'Allow': allowed}
+        return Problem(error.status_code, detail, headers=headers)
     if isinstance(error, RequestValidationError):
         errors = [_field_error(each) for each in error.errors()]
         detail = '; '.join(f'{each["field"]}: {each["rule"]}' for each in errors)
         return Problem(422, detail, errors=errors)
-    raise error
+    status = next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+    return Problem(status, str(error), headers=RETRY_SOON if status == 503 else None)
 
 
 def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
     """The field, its value and the rule. The value is text: it may not be valid JSON."""
     where = [str(part) for part in error['loc']]
-    field = '.'.join(where[1:]) or where[0]
     value = '' if error['type'] == 'missing' else repr(error.get('input'))
-    value = clip(value, MAX_SHOWN_CHARS)
     return {
-        'field': valid_unicode(field),
-        'value': valid_unicode(value),
+        'field': valid_unicode('.'.join(where[1:]) or where[0]),
+        'value': valid_unicode(clip(value, MAX_SHOWN_CHARS)),
         'rule': valid_unicode(error['msg']),
     }
 
 
-def add_handlers(app: FastAPI) -> None:
-    async def answer(request: Request, error: Exception) -> Response:
-        if isinstance(error, HTTPException) and error.status_code == 404:
-            error = Problem(404, f'There is no {request.method} {request.url.path} here')
-        problem = problem_of(error)
-        path = request.url.path
-        return response(problem.status, problem.detail, path, problem.headers, **problem.more)
+# --- The OpenAPI description -------------------------------------------------------------------
 
-    for kind in (Problem, TaskError, QuestionNotFound, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, answer)
+
+def problems(*statuses: int) -> ResponseSpecs:
+    """The error responses of a route: ``statuses``, and those that any request may get."""
+    return {status: _described(status) for status in sorted({*statuses, *COMMON_STATUSES})}
+
+
+def _described(status: int) -> dict[str, Any]:
+    schema = {'$ref': '#/components/schemas/Problem'}
+    content = {'schema': schema, 'example': Problem(status, DETAILS[status]).body('/tasks')}
+    answer: dict[str, Any] = {'description': _title(status), 'content': {MEDIA_TYPE: content}}
+    if status in HEADERS:
+        answer['headers'] = {HEADERS[status]: {'schema': {'type': 'string'}, 'required': True}}
+    return answer
+
+
+def no_json(media_type: str, *statuses: int) -> dict[str, Any]:
+    """The description of a route that does not answer with JSON; ``statuses``: its errors."""
+    content = {media_type: {'schema': {'type': 'string'}}}
+    responses = {200: {'content': content}, **problems(*statuses)}
+    return {'response_class': Response, 'responses': responses}
+
+
+def describe(app: FastAPI) -> None:
+    """Set the OpenAPI schema of ``app``. Call it after all routes were added."""
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = _schema(app)
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]
+
+
+def _schema(app: FastAPI) -> dict[str, Any]:
+    schema = get_openapi(
+        title=app.title, version=app.version, description=app.description, routes=app.routes
+    )
+    problem = ProblemView.model_json_schema(ref_template='#/components/schemas/{model}')
+    components = schema.setdefault('components', {})
+    components.setdefault('schemas', {}).update(problem.pop('$defs'), Problem=problem)
+    components['securitySchemes'] = {
+        'token': {'type': 'http', 'scheme': 'bearer'},
+        'session': {'type': 'apiKey', 'in': 'cookie', 'name': 'curiosity_<port>'},
+    }
+    # {}: without a configured token no client needs one. /healthz never needs one.
+    schema['security'] = [{'token': []}, {'session': []}, {}]
+    schema['paths']['/healthz']['get']['security'] = []
+    return schema

@@ -6,72 +6,74 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The routes of the rover: stop, say, approvals, plan, state, trace, events."""
+"""The routes of the rover: stop, say, approvals, triggers, plan, state, ground, trace."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
-from curiosity_rosa_demo.agent.interfaces.http.connections import Caller, Operator
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
-    ConnectionSlots,
-    EventHub,
-    StreamingResponse,
-)
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     GroundView,
     Line,
     LineResultView,
     NewAnswer,
-    NodeView,
     OutcomeView,
     PlanView,
     QuestionView,
     StateView,
     Switch,
     TaskView,
-    TriggerView,
 )
-from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
-from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.problems import (
+    no_json,
+    Problem,
+    problems,
+)
+from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Operator
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
-from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction
+from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.trace_codec import encode
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Response
 
+NEEDED_NODES = ('adapter', 'simulator', 'kernel', 'tasks')  # RViz alone needs the visualizer
 NO_GROUND = 'No ground has been analyzed; the skill analyze_ground does it.'
 MAX_TRACE_BYTES = 4_000_000  # of an answer; one event takes at most 16 kB
 
 
-def event_routes(hub: EventHub, seats: ConnectionSlots) -> APIRouter:
-    router = APIRouter(tags=['events'])
-
-    @router.get(
-        '/events',
-        response_class=Response,
-        responses={**media_type_response('text/event-stream'), **problems(422)},
-    )
-    async def events(
-        last_event_id: Annotated[str | None, Header(max_length=100)] = None,
-    ) -> StreamingResponse:
-        """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
-        ``gap`` stands for events that are no longer stored.
-        """
-        return StreamingResponse(lambda: hub.subscribe(last_event_id), 'text/event-stream', seats)
-
-    return router
+def not_ready_reasons(robot: Robot) -> list[str]:
+    """Why a task cannot be carried out now; empty: it can. The adapter reports a missing rover."""
+    state = robot.state()
+    reasons = [robot.not_ready_reason()]
+    if replay := robot.replay_text():
+        reasons.append(f'a recording is played: {replay}')
+    if state.tasks.mode is Mode.SAFE:
+        reasons.append(f'SAFE: {state.tasks.mode_reason or "no reason is known"}')
+    if state.robot.safety_latch:
+        reasons.append(f'latched until :clear: {state.robot.safety_latch}')
+    if state.robot.silent:
+        reasons.append(f'silent: {", ".join(state.robot.silent)}')
+    for node in robot.node_statuses():
+        # not_ready_reason() tells of a kernel that has not begun.
+        has_begun = node.name != 'kernel' or node.age_s is not None
+        if node.name in NEEDED_NODES and has_begun and not node.ok:
+            unheard = 'was never heard' if node.age_s is None else 'is not ok'
+            reasons.append(f'{node.name}: {node.text or unheard}')
+    return list(dict.fromkeys(filter(None, reasons)))
 
 
 def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     router = APIRouter(tags=['robot'])
 
-    @router.post('/stop', responses=problems())
-    async def stop(by: Caller) -> OutcomeView:
+    @router.post('/stop', responses=problems(), response_model=OutcomeView)
+    async def stop(by: Caller) -> Outcome:
         """Stop the rover and end all tasks. The response comes after the rover's answer. 503: the
         stop could not be sent, or the rover did not confirm it.
         """
@@ -79,10 +81,10 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             outcome = await robot.stop(by)
         if not outcome.ok:
             raise Problem(503, outcome.answer)
-        return OutcomeView.of(outcome)
+        return outcome
 
     @router.post('/say', responses=problems(409, 422))
-    async def say(line: Line, operator: Operator) -> LineResultView:
+    async def say(line: Line, operator: Operator = '') -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
         result = await robot.say(line.text, client=line.client, operator=operator)
         view = None
@@ -100,12 +102,14 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         """The open questions, the oldest first."""
         return [QuestionView.of(each, robot.approval_deadline(each)) for each in robot.questions()]
 
-    @router.post('/approvals/{question_id}', responses=problems(404, 409, 422))
+    @router.post(
+        '/approvals/{question_id}', responses=problems(404, 409, 422), response_model=OutcomeView
+    )
     async def answer(
         question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])],
         answer: NewAnswer,
         by: Caller,
-    ) -> OutcomeView:
+    ) -> Outcome:
         """Answer a question. An edited operation is checked again."""
         if answer.action == 'edit' and answer.arguments is None:
             raise Problem(422, 'arguments: to edit, the new arguments are needed')
@@ -121,72 +125,52 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(409, str(error)) from None
         if not outcome.ok:
             raise Problem(409, outcome.answer)
-        return OutcomeView.of(outcome)
+        return outcome
 
     @router.get('/triggers', responses=problems())
-    async def triggers() -> list[TriggerView]:
+    async def triggers() -> list[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""
-        return [TriggerView.of(each) for each in robot.triggers()]
+        return list(robot.triggers())
 
     @router.post('/triggers/{name}', responses=problems(404, 422))
     async def switch_trigger(
         name: Annotated[str, Path(max_length=60, examples=['low_battery'])],
         switch: Switch,
         by: Caller,
-    ) -> TriggerView:
+    ) -> TriggerStatus:
         """Switch a trigger on or off, until the agent ends."""
-        try:
-            return TriggerView.of(robot.switch_trigger(name, switch.on, by=by))
-        except UnknownTrigger as error:
-            raise Problem(404, str(error)) from None
+        return robot.switch_trigger(name, switch.on, by=by)
 
-    @router.get('/plan', responses=problems())
-    async def plan() -> PlanView:
+    @router.get('/plan', responses=problems(), response_model=PlanView)
+    async def plan() -> ReactState:
         """The plan of the running turn, or of the last one."""
-        react = robot.state().react
-        return PlanView(
-            goal=react.goal,
-            plan=react.plan,
-            answer=react.answer,
-            ok=react.ok,
-            rehearsal=react.rehearsal,
-        )
+        return robot.state().react
 
     @router.get('/state', responses=problems())
     async def state() -> StateView:
-        nodes = [
-            NodeView(name=each.name, ok=each.ok, age_s=each.age_s, text=each.text)
-            for each in robot.node_statuses()
-        ]
-        brain_state: dict[str, Any] = robot.state().model_dump(mode='json')
         return StateView(
-            brain_state=brain_state,
+            brain_state=robot.state(),
             pose=robot.pose(),
-            nodes=nodes,
+            nodes=list(robot.node_statuses()),
             ready=robot.not_ready_reason(),
             auto=robot.autonomy_status(),
             usage=robot.usage(),
         )
 
-    @router.get('/ground', responses=problems(404))
-    async def ground() -> GroundView:
+    @router.get('/ground', responses=problems(404), response_model=GroundView)
+    async def ground() -> AnalyzedGround:
         """The newest analysis of the ground. 404: there has been none."""
         if (analyzed := robot.ground()) is None:
             raise Problem(404, NO_GROUND)
-        return GroundView.of(analyzed)
+        return analyzed
 
-    @router.get(
-        '/ground.jpg',
-        response_class=Response,
-        responses={**media_type_response('image/jpeg'), **problems(404)},
-    )
+    @router.get('/ground.jpg', **no_json('image/jpeg', 404))
     async def ground_picture() -> Response:
         """The picture of the newest analysis, with its findings drawn in. 404: there is none."""
         analyzed = robot.ground()
         if analyzed is None or analyzed.picture is None:
             raise Problem(404, NO_GROUND if analyzed is None else 'Its picture has not arrived.')
-        headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{analyzed.at:.3f}'}
-        return Response(analyzed.picture.jpeg, media_type='image/jpeg', headers=headers)
+        return jpeg_response(analyzed.picture, analyzed.at)
 
     @router.get('/trace', responses=problems(422), response_model=list[TraceEvent])
     async def trace(

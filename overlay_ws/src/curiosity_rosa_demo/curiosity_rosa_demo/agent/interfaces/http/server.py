@@ -14,38 +14,34 @@ app = create_app(runner, robot=robot)  # and the rover; the runner belongs to th
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-import logging
 
-from curiosity_rosa_demo.agent.interfaces.http import problems
-from curiosity_rosa_demo.agent.interfaces.http.auth import Auth
-from curiosity_rosa_demo.agent.interfaces.http.camera import camera_routes
-from curiosity_rosa_demo.agent.interfaces.http.console_stream import console_routes, ConsoleHub
-from curiosity_rosa_demo.agent.interfaces.http.event_stream import ConnectionSlots, EventHub
-from curiosity_rosa_demo.agent.interfaces.http.host_check import CrossSiteCheck, HostCheck
-from curiosity_rosa_demo.agent.interfaces.http.limits import BodyLimit, RateLimit
-from curiosity_rosa_demo.agent.interfaces.http.metrics import (
-    CountRequests,
-    Metrics,
-    metrics_routes,
-)
+from curiosity_rosa_demo.agent.interfaces.http.access import Sessions
+from curiosity_rosa_demo.agent.interfaces.http.guard import Guard
+from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics, metrics_routes
 from curiosity_rosa_demo.agent.interfaces.http.models import StatusView
-from curiosity_rosa_demo.agent.interfaces.http.openapi import describe
-from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_answer
-from curiosity_rosa_demo.agent.interfaces.http.readiness import not_ready_reasons
-from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
-from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess, Sessions
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
+from curiosity_rosa_demo.agent.interfaces.http.problems import (
+    add_handlers,
+    describe,
+    Problem,
+    problems,
+    RETRY_SOON,
+)
+from curiosity_rosa_demo.agent.interfaces.http.robot_routes import not_ready_reasons, robot_routes
+from curiosity_rosa_demo.agent.interfaces.http.streams import (
+    camera_routes,
+    console_routes,
+    event_routes,
+    EventFeed,
+    Streams,
+)
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import RunnerAccess, task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
-from fastapi import APIRouter, FastAPI, Request
-from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from fastapi import APIRouter, FastAPI
 
 STANDALONE_SETTINGS = HttpConfig(
     enabled=True,
@@ -60,9 +56,6 @@ STANDALONE_SETTINGS = HttpConfig(
     body='',
     fleet=[],
 )
-HTTP_METHODS = ('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE')
-
-_log = logging.getLogger('curiosity_rosa.http')
 
 
 def create_app(
@@ -78,11 +71,10 @@ def create_app(
     """
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
-    access, metrics = RunnerAccess(runner, robot), Metrics()
-    hub = EventHub(runner.event_bus)
-    hubs = [hub]
-    metrics.clients.set_function(lambda: len(hub.listeners))
-    seats = ConnectionSlots(max(1, settings.max_connections // 2))
+    access, metrics, sessions = RunnerAccess(runner, robot), Metrics(), Sessions(token)
+    events = EventFeed(runner.event_bus)
+    feeds, streams = [events], Streams(max(1, settings.max_connections // 2))
+    metrics.gauges['event_clients'].set_function(lambda: events.client_count)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -92,8 +84,8 @@ def create_app(
                 yield
             finally:
                 leave()
-                for each in hubs:
-                    each.close()
+                for feed in feeds:
+                    feed.close()
 
     app = FastAPI(
         title='Curiosity ROSA',
@@ -103,32 +95,32 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    app.state.sessions = sessions = Sessions(token)
-    problems.add_handlers(app)
+    app.state.sessions = sessions
+    add_handlers(app)
     routers = [
         _health_routes(access, robot),
         task_routes(access, robot),
-        event_routes(hub, seats),
+        event_routes(events, streams),
         metrics_routes(metrics, access, robot),
     ]
     if robot is not None:
-        routers.append(robot_routes(robot, metrics))
-        routers.append(camera_routes(robot, seats, settings.camera_hz))
-        console_hub = ConsoleHub(robot.console_texts, robot.console_status)
-        hubs.append(console_hub)
-        routers.append(console_routes(console_hub, seats))
+        feeds.append(EventFeed(robot.console_texts, robot.console_status))
+        routers += [
+            robot_routes(robot, metrics),
+            camera_routes(robot, streams, settings.camera_hz),
+            console_routes(feeds[-1], streams),
+        ]
     for router in routers:
         app.include_router(router)
-    app.router.routes += _method_not_allowed_routes(routers)
     describe(app)
-    # The middleware that is added last is the outermost.
-    app.add_middleware(Auth, token=token, sessions=sessions)
-    app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
-    app.add_middleware(RateLimit, per_s=settings.requests_per_s)
-    app.add_middleware(CrossSiteCheck)
-    app.add_middleware(HostCheck, settings=settings, in_process=in_process)
-    app.add_middleware(CountRequests, metrics=metrics)
-    app.add_middleware(UnhandledErrorMiddleware)
+    app.add_middleware(
+        Guard,
+        settings=settings,
+        token=token,
+        sessions=sessions,
+        requests=metrics.counters['http_requests'],
+        in_process=in_process,
+    )
     return app
 
 
@@ -136,14 +128,14 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     router = APIRouter(tags=['health'])
 
     async def failed(runner: SkillRunner) -> str:
-        return '' if runner.failed is None else str(runner.failed)
+        return str(runner.failed or '')
 
-    @router.get('/healthz', responses=may_answer())
+    @router.get('/healthz', responses=problems())
     async def alive() -> StatusView:
         """The server answers. Needs no token."""
-        return StatusView(status='ok')
+        return StatusView()
 
-    @router.get('/readyz', responses=may_answer())
+    @router.get('/readyz', responses=problems())
     async def ready() -> StatusView:
         """503 with ``reasons``: no task can be carried out, for example in SAFE or without
         adapter, simulator or rover, in a replay, or because the store has failed.
@@ -152,61 +144,7 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         if not why and (failure := await access.call(failed)):
             why = [failure]
         if why:
-            headers = {'Retry-After': '1'}
-            detail = f'Not ready: {"; ".join(why)}'
-            raise problems.Problem(503, detail, headers=headers, reasons=why)
-        return StatusView(status='ok')
+            raise Problem(503, f'Not ready: {"; ".join(why)}', headers=RETRY_SOON, reasons=why)
+        return StatusView()
 
     return router
-
-
-def _method_not_allowed_routes(routers: Iterable[APIRouter]) -> list[Route]:
-    """Routes that answer 405 with all methods of a path, also below a mounted page."""
-    known: defaultdict[str, set[str]] = defaultdict(set)
-    for router in routers:
-        for route in router.routes:
-            if isinstance(route, Route):
-                known[route.path] |= route.methods or set()
-    return [
-        Route(
-            path,
-            _method_not_allowed(methods),
-            methods=[each for each in HTTP_METHODS if each not in methods],
-        )
-        for path, methods in known.items()
-    ]
-
-
-def _method_not_allowed(methods: set[str]) -> Callable[[Request], Awaitable[Response]]:
-    allowed = ', '.join(sorted(methods))
-
-    async def refuse(request: Request) -> Response:
-        detail = f'{request.url.path} takes {allowed}, not {request.method[:20]}.'
-        raise problems.Problem(405, detail, headers={'Allow': allowed})
-
-    return refuse
-
-
-class UnhandledErrorMiddleware:
-    """Middleware: answers an unexpected exception with a plain problem and logs it."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        started = False
-
-        async def sending(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sending)
-        except Exception as error:
-            if scope['type'] != 'http':
-                raise
-            _log.exception('event=request_failed path=%r error=%r', scope['path'], error)
-            if not started:
-                detail = 'An internal error, which the log of the agent tells.'
-                await problems.refuse(scope, receive, send, 500, detail)

@@ -18,15 +18,17 @@ import errno
 import logging
 import socket
 import threading
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor, BACKLOG
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 
+if TYPE_CHECKING:
+    from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor
+
+BACKLOG = 1024  # connections that the kernel holds; beyond, it makes clients wait for 1 s
 START_TIMEOUT_S = 60.0  # the imports, on a busy machine
 CLOSE_TIMEOUT_S = 3.0
 KEEP_ALIVE_S = 10  # of a connection without a request
-MAX_HEAD_BYTES = 32_768  # bytes of a request's line and headers
 MAX_MESSAGE_BYTES = 1_000_000  # bytes of one message of a page's socket
 
 _log = logging.getLogger('curiosity_rosa.http')
@@ -86,8 +88,7 @@ class HttpThread:
             self._done.set()
 
     async def _serve(self) -> None:
-        from curiosity_rosa_demo.agent.interfaces.http.connections import make_acceptor
-        from curiosity_rosa_demo.agent.interfaces.http.limits import TimeoutProtocol
+        from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor, MAX_HEAD_BYTES
         import uvicorn
 
         thread = self
@@ -98,9 +99,8 @@ class HttpThread:
                     self.should_exit = True
                     return
                 await super().startup(sockets)
-                thread._acceptor = make_acceptor(
-                    thread._socket, self, max_connections=thread._settings.max_connections
-                )
+                limit = thread._settings.max_connections
+                thread._acceptor = Acceptor(thread._socket, self, limit)
                 if not thread._closing:
                     thread._acceptor.start()
                 thread._done.set()
@@ -109,7 +109,7 @@ class HttpThread:
         config = uvicorn.Config(
             self._make_app(),
             loop='none',
-            http=TimeoutProtocol,
+            http='h11',
             log_config=None,
             access_log=False,  # a URL may contain the token
             proxy_headers=False,

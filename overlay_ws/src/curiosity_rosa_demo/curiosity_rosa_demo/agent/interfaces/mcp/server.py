@@ -11,20 +11,28 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+import json
 import logging
 from typing import Any, cast, TypeVar
 
 import anyio
-from curiosity_rosa_demo.agent.interfaces.http import problems
+from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
-from curiosity_rosa_demo.agent.interfaces.mcp.resources import Resources, UnknownResource
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
+from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.drawing import world_map
+from curiosity_rosa_demo.drawing.world_map import Zone
 from curiosity_rosa_demo.infra.config.agent import Language
 from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import FastAPI
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
@@ -45,6 +53,140 @@ INSTRUCTIONS = (
 
 T = TypeVar('T')
 _log = logging.getLogger('curiosity_rosa.mcp')
+
+
+# --- Resources: what a client may read. Each is bounded ------------------------------------------
+
+SCHEME = 'curiosity://'
+MAX_TASKS, MAX_EVENTS, MAX_TEXT_BYTES = 100, 200, 1_000_000
+JSON, SVG, JPEG = 'application/json', 'image/svg+xml', 'image/jpeg'
+DESCRIPTIONS = {
+    'state': (JSON, 'Mode, pose, health of the nodes, open questions and the running turn'),
+    'plan': (JSON, 'The plan of the running turn, or of the last one'),
+    'tasks': (JSON, f'The last {MAX_TASKS} tasks, the oldest first'),
+    'trace': (JSON, f'The last {MAX_EVENTS} trace events, the oldest first'),
+    'capture': (JPEG, 'The newest capture'),
+    'map': (SVG, "The map: the rover's trail, captures, obstacles, fence and the bright zone"),
+    'configuration': (JSON, 'The configuration, without addresses and secrets of the model'),
+}
+HIDDEN_LLM_KEYS = ('base_url', 'extra_body')  # either may hold a key
+
+
+class UnknownResource(LookupError):
+    pass
+
+
+class Resources:
+    def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
+        self._robot, self._runner, self._config = robot, runner, config
+        self._readers: dict[str, Callable[[], Awaitable[str | bytes]]] = {
+            'state': self._state,
+            'plan': self._plan,
+            'tasks': self._tasks,
+            'trace': self._trace,
+            'capture': self._capture,
+            'map': self._map,
+            'configuration': self._configuration,
+        }
+
+    def listed(self) -> list[types.Resource]:
+        return [
+            types.Resource(uri=f'{SCHEME}{name}', name=name, mime_type=mime, description=text)
+            for name, (mime, text) in DESCRIPTIONS.items()
+        ]
+
+    async def read(self, uri: str) -> types.ReadResourceResult:
+        """Raises UnknownResource."""
+        name = uri.removeprefix(SCHEME).strip('/') if uri.startswith(SCHEME) else ''
+        if name not in self._readers:
+            raise UnknownResource(f'There is no resource {uri[:200]!r}')
+        content = await self._readers[name]()
+        shown: Any = {'uri': f'{SCHEME}{name}', 'mime_type': DESCRIPTIONS[name][0]}
+        if isinstance(content, bytes):
+            blob = base64.b64encode(content).decode()
+            return types.ReadResourceResult(
+                contents=[types.BlobResourceContents(blob=blob, **shown)]
+            )
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(text=content, **shown)]
+        )
+
+    async def _state(self) -> str:
+        robot, pose = self._robot, self._robot.pose()
+        state = robot.state()
+        return _json_text(
+            {
+                'mode': state.tasks.mode.value,
+                'robot': state.robot.model_dump(mode='json'),
+                'world': state.world.model_dump(mode='json'),
+                'react': state.react.model_dump(mode='json'),
+                'pose': None if pose is None else pose.model_dump(mode='json'),
+                'questions': [each.model_dump(mode='json') for each in robot.questions()],
+                'nodes': [vars(each) for each in robot.node_statuses()],
+                'not_ready': robot.not_ready_reason(),
+                'autonomy': robot.autonomy_status(),
+            }
+        )
+
+    async def _plan(self) -> str:
+        shown = {'goal', 'plan', 'answer', 'ok', 'rehearsal'}
+        return _json_text(self._robot.state().react.model_dump(mode='json', include=shown))
+
+    async def _tasks(self) -> str:
+        async def read() -> list[Json]:
+            tasks = self._runner.list_tasks()[-MAX_TASKS:]
+            return [TaskView.of(each).model_dump(mode='json') for each in tasks]
+
+        return _newest_as_json([_json_text(each) for each in await self._robot.call(read())])
+
+    async def _trace(self) -> str:
+        return _newest_as_json([*map(encode, self._robot.event_bus.trace_events(MAX_EVENTS))])
+
+    async def _capture(self) -> bytes:
+        captures = self._robot.captures()
+        if not captures:
+            raise UnknownResource('There is no capture yet; call capture_and_score first')
+        return captures[-1].picture.jpeg
+
+    async def _map(self) -> str:
+        viz = self._config.thresholds.viz
+        scene = world_map.MapScene(
+            zone=Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width),
+            fence=self._config.guardrails.geofence,
+            pose=self._robot.pose(),
+            trail=self._robot.trail(),
+            spots=markers_of(self._robot.captures()),
+            obstacles=self._robot.state().world.obstacles,
+            body=self._config.thresholds.obstacles,
+        )
+        return str(await run_in_thread('mcp-map', lambda: world_map.render(scene)))
+
+    async def _configuration(self) -> str:
+        value: dict[str, Any] = self._config.model_dump(mode='json')
+        llm = value['agent']['llm']
+        for key in HIDDEN_LLM_KEYS:
+            llm[key] = '(hidden)' if llm[key] else llm[key]
+        return _json_text(value)
+
+
+def _json_text(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.encode('utf-8', 'replace').decode()
+
+
+def _newest_as_json(texts: list[str]) -> str:
+    """A JSON list of the newest ``texts``, at most MAX_TEXT_BYTES."""
+    kept: list[str] = []
+    size = 0
+    for text in reversed(texts):
+        size += len(text.encode('utf-8', 'replace'))
+        if size > MAX_TEXT_BYTES and kept:
+            break
+        kept.append(text)
+    return f'[{",".join(reversed(kept))}]'
+
+
+# --- The server --------------------------------------------------------------------------------
 
 
 def make_server(
@@ -161,7 +303,7 @@ class McpEndpoint:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             # The session has ended while its request was on the way.
             if not started:
-                await problems.refuse(scope, receive, send, 404, SESSION_ENDED)
+                await refuse(scope, receive, send, Problem(404, SESSION_ENDED))
         finally:
             gone.set()
 

@@ -6,19 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-
-"""The tools: one for each skill that a model may call, and ``stop`` and ``say``. Pure."""
+"""The tools, one for each skill that a model may call, ``stop`` and ``say``; and the result of a
+call: structured, with the same as text. Pure.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+import json
+import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.trace.reporter import finite_float
 import mcp_types as types
 
 STOP, SAY = 'stop', 'say'
+BAD_ARGUMENTS, UNKNOWN_TOOL, BUSY, NOT_READY = 'PARAM_INVALID', 'UNKNOWN_TOOL', 'BUSY', 'NOT_READY'
+CANCELLED, FAILED, REFUSED = 'CANCELLED', 'FAILED', 'REFUSED'
+MAX_ANSWER_CHARS = 100_000
 TURN_SKILL = 'react'  # what a sentence becomes
 STOPPING_SKILLS = ('move_stop', 'stop_base')  # they hold no resource, and yet they act
 MAX_TEXT_CHARS = 4000
@@ -98,4 +108,65 @@ def _tool_of(skill: Skill) -> types.Tool:
             'curiosity/resources': list(definition.resources_required),
             'curiosity/risk': skill.risk.value,
         },
+    )
+
+
+# --- Results -----------------------------------------------------------------------------------
+
+
+def result_of(task: Task) -> types.CallToolResult:
+    """Of a ``task`` that has ended."""
+    stored = task.metadata.get('outcome')
+    outcome = stored if isinstance(stored, dict) else {}
+    ok = task.state is LifecycleState.COMPLETED and bool(outcome.get('ok', True))
+    answer = str(outcome.get('answer') or '')
+    if not ok:
+        answer = task.reason or answer or 'failed'
+    score = finite_float(outcome.get('score'))
+    error: Json | None = None
+    if not ok:
+        refusal = outcome.get('refusal')
+        code = CANCELLED if task.state is LifecycleState.CANCELLED else outcome.get('code', FAILED)
+        error = refusal if isinstance(refusal, dict) else _error(code, answer)
+    return _result(
+        {
+            'ok': ok,
+            'answer': answer or 'done',
+            'state': task.state.name,
+            'task_id': task.id,
+            'score': None if score is None or math.isnan(score) else score,
+            'error': error,
+        }
+    )
+
+
+def refused(code: str, why: str, *, way_out: str = '', asked: str = '') -> types.CallToolResult:
+    """A call that became no task."""
+    error = _error(code, why, way_out=way_out, asked=asked)
+    return _result({'ok': False, 'answer': why, 'error': error})
+
+
+def told(ok: bool, answer: str) -> types.CallToolResult:
+    error = None if ok else _error(FAILED, answer)
+    return _result({'ok': ok, 'answer': answer, 'error': error})
+
+
+def _error(code: str, why: str, *, way_out: str = '', asked: str = '') -> Json:
+    """The fields of domain/refusal.py, also for an error that no guardrail has raised."""
+    known = {'code': code, 'why': why, 'asked': asked, 'way_out': way_out}
+    return {**known, 'rule': '', 'allowed': ''}
+
+
+def _result(value: Json) -> types.CallToolResult:
+    text = valid_unicode(json.dumps(value, ensure_ascii=False, default=str))
+    clean = json.loads(text)
+    shown = clean['answer'][:MAX_ANSWER_CHARS]
+    clean['answer'] = shown
+    way_out = (clean['error'] or {}).get('way_out')
+    if way_out and way_out not in shown:
+        shown = f'{shown}\n{way_out}'
+    return types.CallToolResult(
+        content=[types.TextContent(text=shown)],
+        structured_content=clean,
+        is_error=not clean['ok'],
     )

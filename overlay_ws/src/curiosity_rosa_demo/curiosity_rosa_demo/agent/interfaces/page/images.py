@@ -16,11 +16,11 @@ import math
 import threading
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.interfaces.http.camera import (
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.streams import (
     FIRST_FRAME_TIMEOUT_S,
     wait_for_fresh_frame,
 )
-from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.imaging.image_header import ImageError

@@ -17,7 +17,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http.auth import FLEET_PAGE
+from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE
 from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
@@ -67,7 +67,7 @@ def add_page(
     history: Path | None = None,
     recordings: Path | None = None,
 ) -> None:
-    """Mount the page at ``/``. Call it before the server starts. ``http/auth.py`` controls the
+    """Mount the page at ``/``. Call it before the server starts. ``http/guard.py`` controls the
     access and the sessions.
 
     NiceGUI has one application per process, so only the app of the last call has the page.

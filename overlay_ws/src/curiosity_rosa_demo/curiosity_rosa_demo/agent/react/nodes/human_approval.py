@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent.react.nodes.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.plan.steps import approve_step
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.react.turn.messages import result_of, with_react_fields, with_result
+from curiosity_rosa_demo.agent.skills.monitor import current_task
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -99,6 +100,7 @@ def state_with_question(
         asked_at=time.time(),
         rehearsal=rehearsal,
         leaves_fence=leaves_fence,
+        task_id=current_task(),
     )
     why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
     asked = QuestionAsked(question.id, '' if rehearsal is None else rehearsal.text)

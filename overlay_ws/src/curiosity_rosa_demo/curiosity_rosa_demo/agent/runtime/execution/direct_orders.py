@@ -21,6 +21,7 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
 from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, stage_of
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.skills.monitor import current_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
@@ -92,6 +93,7 @@ class DirectOrders:
             asked_at=time.time(),
             rehearsal=self.rehearsal(op, order.origin, self._world.facts()),
             leaves_fence=bool(ask.fence),
+            task_id=current_task(),
         )
         trace, text = self._trace(), f'Asking: {op.text} ({"; ".join(reasons)})'
         rehearsed = '' if question.rehearsal is None else question.rehearsal.text
