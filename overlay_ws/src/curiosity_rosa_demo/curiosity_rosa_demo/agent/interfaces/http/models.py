@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
+from curiosity_rosa_demo.agent.tasks.task import ALLOWED_PRIORITIES, ALLOWED_RETRIES
 from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis

@@ -18,8 +18,7 @@ from typing import Any, TYPE_CHECKING
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import door_of
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.events import Event
+from curiosity_rosa_demo.agent.tasks import Event, LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import RobotState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
