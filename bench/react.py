@@ -36,8 +36,7 @@ from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRe
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult

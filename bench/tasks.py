@@ -40,8 +40,8 @@ from _bench import disk_folder, main, Part, quantile, Result, ROOT
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 
 HUEY, PEERS = 'huey==3.5.4', ROOT / 'run/peers'
-AIM = 2.0
 ONE, ALL = 'one at a time', 'pipelined'
+AIM = {ONE: 1.0, ALL: 2.0}  # times huey
 BLOCK = {ONE: 200, ALL: 1000}  # tasks
 OURS = ('SkillRunner, all tasks of one resource', 'SkillRunner, tasks without resources')
 PEER = 'huey with its consumer, delays of 1 ms'
@@ -180,13 +180,13 @@ def throughput(options: argparse.Namespace) -> Result:
     medians = {key: round(quantile(values, 0.5)) for key, values in rates.items()}
     met = None
     if PEER in field:
-        met = all(max(medians[o, w] for o in OURS) >= AIM * medians[PEER, w] for w in BLOCK)
+        met = all(max(medians[o, w] for o in OURS) >= AIM[w] * medians[PEER, w] for w in BLOCK)
     return Result(
         'Durable tasks a second',
         'No-op tasks from submit to COMPLETED with WAL and synchronous=FULL; the peer is huey.',
         ('contender', *BLOCK),
         [(name, *(medians.get((name, way)) for way in BLOCK)) for name in field],
-        f'{AIM:g} times huey, both ways',
+        f'{AIM[ONE]:g} times huey one at a time, {AIM[ALL]:g} times pipelined',
         met,
         faults,
     )

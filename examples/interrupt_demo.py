@@ -21,6 +21,7 @@ async def pour_water(task: Task) -> None:
         poured.set()
 
 
+@runner.skill('avoid_obstacle', resources=('base',))
 async def avoid_obstacle(task: Task) -> None:
     print('avoid_obstacle: the rover waits', flush=True)
     await asyncio.sleep(0.1)
@@ -28,7 +29,6 @@ async def avoid_obstacle(task: Task) -> None:
 
 
 async def main() -> None:
-    runner.register('avoid_obstacle', avoid_obstacle, resources=('base',))
     await runner.start()
     loop = asyncio.create_task(runner.run_loop())
     water = await runner.submit(Task('pour_water', 3))

@@ -79,12 +79,9 @@ def _commits_are_not_synced(_: Any) -> None:
 
 
 def _told_before_it_is_stored(_: Any) -> None:
-    from curiosity_rosa_demo.agent.tasks import store_writer
+    from curiosity_rosa_demo.agent.tasks.store import TaskStore
 
-    def commit(writer: Any, group: Any, size: int) -> list[None]:
-        return [None for _ in group]
-
-    _replace(store_writer.StoreWriter, '_commit', commit)
+    _replace(TaskStore, '_commit', lambda *_: None)
 
 
 def _dispatched_twice(_: Any) -> None:

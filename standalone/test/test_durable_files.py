@@ -25,7 +25,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
 from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.tasks.store import Insert, TaskStore
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import StoreError, Task
 from langgraph.checkpoint.base import empty_checkpoint
 from missions.disk import Disk, installed
@@ -49,7 +50,7 @@ class Tasks:
 
     async def _write(self, number: int, text: str) -> None:
         task = Task('dig', id=str(number), seq=number, metadata={'text': text})
-        await self._store.write([Insert(task)])
+        await self._store.write([Change(task, None)])
 
     def numbers(self) -> set[int]:
         return self._found

@@ -35,6 +35,7 @@ setup(
             'agent/interfaces/page/static/*',
             'agent/language/data/*.yaml',
             'agent/language/data/*/*.yaml',
+            'agent/tasks/*.sql',
             'drawing/*.css',
             'monitor/*.yaml',
             'recording/templates/*.j2',

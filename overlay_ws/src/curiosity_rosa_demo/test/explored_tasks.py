@@ -6,10 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The task engine with its submission, commands and recovery, before a disk that commits when it
-is told to, skills that obey or ignore a cancellation, and an agent that dies at any time.
+"""The runner of tasks before a disk that commits when it is told to, skills that obey or ignore a
+cancellation, and an agent that dies at any time.
 
-The engine lives in an asyncio loop, which cannot be copied: a state is the inputs that lead to it,
+The runner lives in an asyncio loop, which cannot be copied: a state is the inputs that lead to it,
 and each step replays them in a loop with a clock of its own.
 """
 
@@ -17,24 +17,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 import selectors
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.entry import snapshot, StopWeight, TaskRecord
-from curiosity_rosa_demo.agent.tasks.recovery import Recovery
-from curiosity_rosa_demo.agent.tasks.skill_runs import TaskSkills
-from curiosity_rosa_demo.agent.tasks.store import Change, HistoryRow, Insert, Move, TaskStore
-from curiosity_rosa_demo.agent.tasks.submission import TaskSubmission
-from curiosity_rosa_demo.agent.tasks.task import now, SkillFailed, StoreFull, Task, TaskError
-from curiosity_rosa_demo.agent.tasks.transitions import check_transition
-from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from curiosity_rosa_demo.agent.tasks import SkillFailed, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.record import StopWeight, TaskRecord
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
+from curiosity_rosa_demo.agent.tasks.task import now, StoreFull, TaskError
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
-STEP_S = 10.0  # longer than the grace, the backoff and the journal's retry
+STEP_S = 10.0  # longer than the grace, the backoff and the retry of a commit
 RUNNING = (LifecycleState.ACTIVE, LifecycleState.RECOVERING)
-Unit = tuple[list[Change], 'asyncio.Future[None]', Callable[['asyncio.Future[None]'], None] | None]
+Unit = tuple[Sequence[Change], 'asyncio.Future[None]']
 
 
 class ToldStore(TaskStore):
@@ -45,38 +42,31 @@ class ToldStore(TaskStore):
         self.rows, self.moves = rows, history
         self.pending: list[Unit] = []
 
-    def write(self, changes: Sequence[Change], on_written: Any = None) -> asyncio.Future[None]:
-        taken = [replace(change, task=snapshot(change.task)) for change in changes]
+    def write(self, changes: Sequence[Change]) -> asyncio.Future[None]:
         done = asyncio.get_running_loop().create_future()
-        self.pending.append((taken, done, on_written))
+        self.pending.append((changes, done))
         return done
 
     def commit(self) -> None:
-        changes, done, on_written = self.pending.pop(0)
+        changes, done = self.pending.pop(0)
         for change in changes:
             task, row = change.task, self.rows.get(change.task.id)
-            if isinstance(change, Insert):
+            if change.before is None:
                 assert row is None, 'a task is inserted twice'
             else:
                 assert row is not None, 'a task changes that the disk does not know'
-            if isinstance(change, Move) and row is not None:
                 assert row.state is change.before, f'the disk has {row.state.name}'
-                check_transition(row.state, task.state)
+            if row is not None and row.state is not task.state:
+                assert task.state in TRANSITIONS[row.state], f'{row.state.name} to {task.state}'
                 self.moves.setdefault(task.id, []).append(
                     HistoryRow(now(), row.state, task.state, task.reason)
                 )
-            elif row is not None:
-                assert row.state is task.state, 'a save changes the state'
             self.rows[task.id] = task
         done.set_result(None)
-        if on_written is not None:
-            on_written(done)
 
     def fail(self) -> None:
-        _, done, on_written = self.pending.pop(0)
+        _, done = self.pending.pop(0)
         done.set_exception(StoreFull('the disk is full'))
-        if on_written is not None:
-            on_written(done)
 
     def get(self, task_id: str) -> Task | None:
         return self.rows.get(task_id)
@@ -88,10 +78,26 @@ class ToldStore(TaskStore):
         return self.moves.get(task_id, [])
 
 
-class Runner(TaskSubmission):
-    def __init__(self, engine: Engine, store: TaskStore, skills: TaskSkills, seq: int) -> None:
-        super().__init__(engine, store, skills)
-        self._phase, self._seq = 'started', seq
+class Runner(SkillRunner):
+    """Its process has just begun, with what the disk has. The tests look at its tables."""
+
+    def __init__(self, store: ToldStore) -> None:
+        super().__init__(resources=['base'], store=store)
+        self.records, self.ready = self._table.records, self._table.ready
+        self.commits = self._commits
+
+    def begin(self, rows: Iterable[Task]) -> None:
+        """As start() and run_loop() do, without a file to open in a thread."""
+        rows = [copy(row) for row in rows]
+        self._phase, self._seq = 'started', len(rows)
+        self._recovery.recover([row for row in rows if not row.terminal])
+        self._open = True
+        self._commits.act_soon()
+
+    def die(self) -> None:
+        for record in self.records.values():
+            record.cancel_timers()
+        self._open = False
 
 
 class Agent:
@@ -102,18 +108,10 @@ class Agent:
         self.running: set[str] = set()
         self.broken = ''  # a rule; an exception in a skill would only fail its task
         self.store = ToldStore(rows, moves)
-        skills = TaskSkills(['base'])
-        skills.add('obey', self._obey, None, True)
-        skills.add('insist', self._insist, None, False, cancel_supported=False)
-        self.engine = Engine(
-            self.store, skills, cancel_grace_s=3.0, retry_backoff_s=1.0, ageing_s=0.0,
-            on_failure=lambda error: None, event_bus=EventBus(),
-        )  # fmt: skip
-        self.runner = Runner(self.engine, self.store, skills, len(rows))
-        recovery = Recovery(self.engine, self.store, fail=False, backoff_s=1.0)
-        recovery.recover_tasks([snapshot(row) for row in rows.values() if not row.terminal])
-        self.engine.open = True
-        self.engine.dispatch_and_flush()
+        self.runner = Runner(self.store)
+        self.runner.skill('obey', recovers=True)(self._obey)
+        self.runner.skill('insist', cancel_supported=False)(self._insist)
+        self.runner.begin(rows.values())
 
     def _begin(self, task: Task) -> asyncio.Future[None]:
         row = self.store.rows.get(task.id)
@@ -128,7 +126,7 @@ class Agent:
 
     def _may_act(self, task_id: str) -> bool:
         """An abandoned skill runs on, but its cancellation lets it do nothing any more."""
-        record = self.engine.records.get(task_id)
+        record = self.runner.records.get(task_id)
         return record is not None and record.busy
 
     async def _obey(self, task: Task) -> None:
@@ -281,7 +279,7 @@ class Replay:
         key = self._key()
         states = tuple(self._state(name) for name in self._tasks)
         ended = all(name in self._rows and self._rows[name].terminal for name in self._tasks)
-        at_rest = ended and not self._agent.store.pending and not self._agent.engine.records
+        at_rest = ended and not self._agent.store.pending and not self._agent.runner.records
         return TaskWorld(path, key, tuple(self._inputs()), states, at_rest, self._broken)
 
     def _state(self, name: str) -> str:
@@ -292,21 +290,22 @@ class Replay:
 
     def _inputs(self) -> Iterable[str]:
         agent, kinds = self._agent, self._kinds
+        behind = {each.record for each in agent.runner.commits.decided}
         if agent.store.pending:
             yield 'the disk commits'
-            if 'disk fails' in kinds and agent.engine.journal.broken is None:
+            if 'disk fails' in kinds and agent.runner.failed is None:
                 yield 'the disk fails'
         for name in self._tasks:
-            known = name in agent.engine.records or name in self._rows
+            known = name in agent.runner.records or name in self._rows
             for verb in ('submit', 'interrupt'):
                 if verb in kinds and not known and name not in self._submits:
                     yield f'{verb} {name}'
-            record = agent.engine.records.get(name)
+            record = agent.runner.records.get(name)
             if name in agent.ends:
                 yield f'the skill of {name} returns'
                 if 'raises' in kinds:
                     yield f'the skill of {name} raises'
-            if record is None or record.staged:  # at most one change waits behind the disk
+            if record is None or record in behind:  # at most one change waits behind the disk
                 continue
             if 'pause' in kinds:
                 yield f'resume {name}' if record.plan.held else f'pause {name}'
@@ -315,10 +314,9 @@ class Replay:
             if 'approve' in kinds and record.plan.needs_approval:
                 yield f'approve {name}'
                 yield f'refuse {name}'
-        staged = any(record.staged for record in agent.engine.records.values())
-        if 'hold' in kinds and not staged:
+        if 'hold' in kinds and not behind:
             yield 'release all' if self._held else 'hold all'
-        if 'cancel all' in kinds and not staged:
+        if 'cancel all' in kinds and not behind:
             yield 'cancel all'
         if 'dies' in kinds:
             yield 'the agent dies and starts again'
@@ -370,9 +368,7 @@ class Replay:
 
     def _die(self) -> None:
         """Nothing that was not committed outlives it; nobody learns anything any more."""
-        for record in self._agent.engine.records.values():
-            record.cancel_timers()
-        self._agent.engine.open = False
+        self._agent.runner.die()
         self._broken = self._broken or self._agent.broken
         dead = [task for task in asyncio.all_tasks(self._loop) if task in self._asked]
         self._asked = [task for task in self._asked if task not in dead]
@@ -388,54 +384,45 @@ class Replay:
     # --- the rules ------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        engine = self._agent.engine
         for name, asked in self._submits.items():
             if _succeeded(asked) and name not in self._rows:
                 self._broken = self._broken or f'{name} was acknowledged and is lost'
-        for record in engine.records.values():
+        for record in self._agent.runner.records.values():
             if not self._can_go_on(record):
                 self._broken = self._broken or f'{record.plan.state.name}: nothing wakes the task'
 
     def _can_go_on(self, record: TaskRecord) -> bool:
         plan = record.plan
-        if record.staged or record.in_flight or plan.terminal or record.busy or plan.held:
+        if record.unsaved or plan.terminal or record.busy or plan.held:
             return True
         if plan.state is LifecycleState.WAITING:
-            blockers = record.open_blockers & self._agent.engine.records.keys()
+            blockers = record.open_blockers & self._agent.runner.records.keys()
             return bool(record.wake or blockers or plan.needs_approval)
-        return plan.id in self._agent.engine.ready_queue
+        return plan.id in self._agent.runner.ready
 
     def _key(self) -> Hashable:
-        agent, engine = self._agent, self._agent.engine
-        parts: list[Hashable] = [self._held, engine.journal.broken is None, len(agent.running)]
+        agent, runner = self._agent, self._agent.runner
+        parts: list[Hashable] = [self._held, runner.failed is None, len(agent.running)]
         for name in self._tasks:
-            row, record = self._rows.get(name), engine.records.get(name)
+            row, record = self._rows.get(name), runner.records.get(name)
             submit = self._submits.get(name)
             asked = None if submit is None else (submit.done() and _succeeded(submit))
             parts.append((asked, None if row is None else _row(row), name in agent.ends))
             parts.append(None if record is None else self._record(record))
-        parts.append(
-            tuple(
-                tuple(
-                    (type(change).__name__, change.task.id, _row(change.task))
-                    for change in unit[0]
-                )
-                for unit in agent.store.pending
-            )
-        )
+        decided = [each.change for each in runner.commits.decided]
+        for changes in (*(unit[0] for unit in agent.store.pending), decided):
+            parts.append(tuple((each.before, each.task.id, _row(each.task)) for each in changes))
         return tuple(parts)
 
     def _record(self, record: TaskRecord) -> Hashable:
         end = self._agent.ends.get(record.plan.id)
         return (
-            (record.task.state, _row(record.plan), record.visible),
-            (record.busy, record.starting, record.freed, record.unobserved),
+            (record.task.state, _row(record.plan), record.stored),
+            (record.busy, record.unobserved, record.unsaved),
             (record.run is None, record.grace is None, record.wake is None),
             None if record.cause is None else (record.cause.weight, record.cause.preempted),
-            tuple(type(step.change).__name__ for step in record.staged),
-            len(record.in_flight),
             tuple(sorted(record.open_blockers)),
-            record.plan.id in self._agent.engine.ready_queue,
+            record.plan.id in self._agent.runner.ready,
             None if record.deadline is None else record.left_s(self._loop.time()) > STEP_S,
             end is not None and end.done(),
         )

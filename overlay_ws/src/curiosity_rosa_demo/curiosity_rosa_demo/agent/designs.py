@@ -8,7 +8,7 @@
 
 """The names that the designs published, for code that was written against them.
 
-The product uses none of them but RARKKernel, the base of its SkillRunner.
+The product uses none of them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,21 @@ from curiosity_rosa_demo.agent.react import graph as react
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
-from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
-from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel
-from curiosity_rosa_demo.agent.tasks.ready_queue import rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.order import rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.record import TaskSkill
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.runner import SkillRunner as TaskRunner
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.store_writer import Change, Insert, Move, Save
-from curiosity_rosa_demo.agent.tasks.task import Task, UnknownTask
+from curiosity_rosa_demo.agent.tasks.table import MAX_ENDED_TASKS
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    Event,
+    EventType,
+    SkillFailed,
+    Task,
+    TaskError,
+    UnknownTask,
+)
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
@@ -249,6 +258,101 @@ class Scheduler:
         return self._tasks.get(task_id)
 
 
+class RARKKernel(TaskRunner):
+    """Tasks without skills. An external executor runs the ACTIVE tasks and emits TASK_COMPLETE or
+    TASK_FAIL. It subscribes to events to learn which tasks are ACTIVE, PAUSED or CANCELLED.
+
+    A task may be submitted before start(): the first one opens the file.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        """As those of SkillRunner."""
+        super().__init__(*args, **named)
+        self._runs.default = TaskSkill(self._wait_for_report, self._runs.resources)
+        self._starting: asyncio.Task[None] | None = None
+        self._outcomes: dict[str, asyncio.Future[SkillFailed | None]] = {}
+
+    async def start(self) -> None:
+        """Open the file and recover its tasks, once. Raises StoreError."""
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(super().start())
+        await asyncio.shield(self._starting)
+
+    async def submit(self, task: Task) -> Task:
+        await self.start()
+        return await super().submit(task)
+
+    async def interrupt(self, task: Task) -> Task:
+        await self.start()
+        return await super().interrupt(task)
+
+    def emit(self, event: Event) -> asyncio.Future[None]:
+        """Handle ``event`` after all earlier ones. The returned future need not be awaited. It is
+        done once the event is handled and committed, and may raise TaskError.
+        """
+        handled = asyncio.get_running_loop().create_task(self._handle(event))
+        handled.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return handled
+
+    async def _handle(self, event: Event) -> None:
+        if event.type in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
+            task = event.payload.get('task')
+            if not isinstance(task, Task):
+                raise BadTask(f"{event.type.name} needs the payload {{'task': Task}}")
+            submit = self.submit if event.type is EventType.TASK_SUBMIT else self.interrupt
+            await submit(task)
+        elif event.type is EventType.TASK_STATE:
+            raise BadTask(f'{event.type.name} reports a change; it cannot ask for one')
+        elif event.task_id is None:
+            raise BadTask(f'{event.type.name} needs a task_id')
+        elif event.type is EventType.TASK_CANCEL:
+            await self.cancel(event.task_id, str(event.payload.get('reason', '')))
+        elif event.type is EventType.TASK_COMPLETE:
+            await self._report(event.task_id, None)
+        else:
+            error = SkillFailed(str(event.payload.get('error', 'it failed')))
+            await self._report(event.task_id, error)
+
+    async def _report(self, task_id: str, error: SkillFailed | None) -> None:
+        """End a task for the external executor. Raises TaskError unless the task is ACTIVE."""
+        record = self._live_record(task_id)
+        task, run_ended = record.task, record.exit
+        if run_ended is None:
+            raise TaskError(f'Task {task.label} is {task.state.name}; only an ACTIVE one can end')
+        outcome = self._outcome(task_id)
+        if not outcome.done():
+            outcome.set_result(error)
+        await asyncio.wait([run_ended])
+        await self._commits.done()
+        if task.state in (LifecycleState.PAUSED, LifecycleState.CANCELLED):
+            raise TaskError(f'Task {task.label} was {task.state.name} before')
+
+    def _outcome(self, task_id: str) -> asyncio.Future[SkillFailed | None]:
+        if task_id not in self._outcomes:
+            self._outcomes[task_id] = asyncio.get_running_loop().create_future()
+        return self._outcomes[task_id]
+
+    async def _wait_for_report(self, task: Task) -> None:
+        try:
+            if (error := await self._outcome(task.id)) is not None:
+                raise error
+        finally:
+            del self._outcomes[task.id]
+
+
+class SkillRunner(RARKKernel):
+    """A kernel that runs the skills itself."""
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._runs.default = None
+
+    async def _report(self, task_id: str, error: SkillFailed | None) -> None:
+        """Always raises TaskError: ending the task would free resources that its skill uses."""
+        label = self._live_record(task_id).task.label
+        raise TaskError(f'Task {label} ends when its skill does; cancel it to end it before')
+
+
 class SQLiteStore:
     """Tasks by upsert() and load_all(). ``path`` ':memory:' is not durable. Raises StoreError."""
 
@@ -267,13 +371,9 @@ class SQLiteStore:
     async def upsert(self, task: Task) -> None:
         """Store ``task`` as it is now; returns once it is on the disk."""
         before, self._states[task.id] = self._states.get(task.id), task.state
-        change: Change
         if before is None:
             task.seq, self._seq = self._seq, self._seq + 1
-            change = Insert(task)
-        else:
-            change = Save(task) if before is task.state else Move(task, before)
-        await self._store.write([change])
+        await self._store.write([Change(task, before)])
 
     async def close(self) -> None:
         await self._store.close()

@@ -56,8 +56,7 @@ from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
-from curiosity_rosa_demo.agent.tasks.validation import check_task
+from curiosity_rosa_demo.agent.tasks.task import check_task, StoreError, TaskError
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -18,9 +18,9 @@ from curiosity_rosa_demo.adapter.part import MAST, Mast
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.kernel import loop
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
-from curiosity_rosa_demo.agent.tasks.engine import Engine
-from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
-from curiosity_rosa_demo.agent.tasks.skill_runs import SkillRuns
+from curiosity_rosa_demo.agent.tasks.record import TaskRecord
+from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
+from curiosity_rosa_demo.agent.tasks.table import TaskTable
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from explorations import arrows, arrows_of_svg, PICTURES, SYSTEMS
 from explored_guard import GuardSystem, SCOPES
@@ -122,15 +122,16 @@ def _skill_starts_before_the_commit(patch: pytest.MonkeyPatch) -> System[Any]:
 
     def hasty(self: SkillRuns, record: TaskRecord) -> None:
         occupy(self, record)
-        if record.starting:
-            self.start_skill(record)
+        record.unsaved, unsaved = 0, record.unsaved
+        self.start_if_committed(record)
+        record.unsaved = unsaved
 
     patch.setattr(SkillRuns, 'occupy', hasty)
     return SYSTEMS['tasks: one task']()
 
 
 def _dependents_are_forgotten(patch: pytest.MonkeyPatch) -> System[Any]:
-    patch.setattr(Engine, '_settle_dependents', lambda self, blocker: None)
+    patch.setattr(TaskTable, 'settle', lambda self: None)
     return SYSTEMS['tasks: a task that waits for another']()
 
 

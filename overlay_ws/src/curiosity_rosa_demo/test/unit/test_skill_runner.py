@@ -11,21 +11,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import datetime, timedelta, timezone
 import math
 from operator import itemgetter
 from pathlib import Path
-import pickle
 import runpy
 import shutil
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks import journal, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import commits, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks.ready_queue import Place, Rank, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.order import Place, Rank, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     CannotBeCancelled,
@@ -34,7 +36,6 @@ from curiosity_rosa_demo.agent.tasks.task import (
     TaskError,
     UnknownTask,
 )
-from curiosity_rosa_demo.agent.tasks.validation import backoff_s
 from examples import examples
 from http_world import running, state_of
 from hypothesis import settings
@@ -189,7 +190,7 @@ async def test_a_skill_that_recovers_is_recovering_until_it_has_observed(tmp_pat
 async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(journal, 'RETRY_PERIOD_S', 0.02)
+    monkeypatch.setattr(commits, 'RETRY_PERIOD_S', 0.02)
     stage, told = Stage(), []
     runner: SkillRunner = staged(tmp_path / 't.db', stage, on_failure=told.append)
     async with looping(runner):
@@ -235,6 +236,27 @@ async def test_a_skill_may_submit_and_may_cancel_itself():
         task = await runner.submit(Task('parent'))
         await ended(runner, task)
         assert (made[0].state, task.state, task.reason) == (S.COMPLETED, S.CANCELLED, 'enough')
+
+
+@in_loop
+async def test_what_comes_while_a_commit_runs_is_one_commit() -> None:
+    writes: list[int] = []
+
+    class Store(TaskStore):
+        def write(self, changes: Sequence[Change]) -> asyncio.Future[None]:
+            writes.append(len(changes))
+            return super().write(changes)
+
+    runner = SkillRunner(store=Store(':memory:'))
+
+    @runner.skill('noop', resources=())
+    async def noop(task: Task) -> None: ...
+
+    async with looping(runner):
+        made = await asyncio.gather(*(runner.submit(Task('noop')) for _ in range(100)))
+        await asyncio.gather(*(ended(runner, task) for task in made))
+    assert sum(writes) == 300  # PENDING, ACTIVE, COMPLETED
+    assert len(writes) < 20
 
 
 BAD_TASKS: list[tuple[dict[str, Any], str]] = [
@@ -338,7 +360,12 @@ async def test_a_failed_skill_is_tried_again_while_retries_last():
             'ValueError: no; retry 2 of 2 in 0.02 s',
         ]
         assert runner.counters['retried'] == 2
-    assert [backoff_s(1.0, n) for n in (0, 1, 5, 6, 100)] == [1.0, 2.0, 32.0, 60.0, 60.0]
+
+
+def test_the_backoff_doubles_up_to_a_minute():
+    commits: Any = None
+    runs = SkillRuns(commits, commits, (), cancel_grace_s=1.0, retry_backoff_s=1.0)
+    assert [runs.backoff_s(n) for n in (0, 1, 5, 6, 100)] == [1.0, 2.0, 32.0, 60.0, 60.0]
 
 
 def test_a_skill_is_checked_when_it_is_registered():
@@ -560,15 +587,6 @@ def test_waiting_for_ageing_s_counts_as_one_step_of_priority(ageing_s: float):
     assert at(3, 9999.0, 0.0) == at(3, 0.0, 0.0)  # without ageing
 
 
-def test_reprioritising_over_and_over_does_not_fill_the_memory():
-    made = ReadyQueue()
-    for task_id, priority in (('a', 3), ('top', 9999)):
-        made.add(task_id, (rank(priority), True, 0), frozenset({'base'}))
-    for turn in range(5000):
-        made.move('a', rank(turn % 7))
-    assert len(pickle.dumps(made)) < 10_000
-
-
 def test_a_decision_costs_no_more_than_the_logarithm():
     compared = 0
 
@@ -632,7 +650,7 @@ class ReadyQueueMachine(RuleBasedStateMachine):
     @rule(allowed=st.none() | st.frozensets(st.integers(0, 2)))
     def gate(self, allowed: frozenset[int] | None) -> None:
         self.allowed = allowed
-        self.made.gate(None if allowed is None else self.admitted)
+        self.made.allow = None if allowed is None else self.admitted
 
     @invariant()
     def take_all(self) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.entry import TaskRecord
+from curiosity_rosa_demo.agent.tasks.record import TaskRecord
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from examples import examples
@@ -83,8 +83,8 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         self.runner = staged(
             self.folder / 'tasks.db', self.stage, cancel_grace_s=LONG_S, retry_backoff_s=0.0
         )
-        scheduler = self.runner._engine.ready_queue
-        take = scheduler.pop_next
+        queue = self.runner._table.ready
+        take = queue.pop_next
 
         def checked_take() -> str | None:
             expected = self.next_by_the_rules()
@@ -92,7 +92,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
             assert taken == expected, f'{taken} began, not {expected}'
             return taken
 
-        scheduler.pop_next = checked_take  # type: ignore[method-assign]
+        queue.pop_next = checked_take  # type: ignore[method-assign]
         self.run(self.runner.start())
         self.loop_task = self.loop.create_task(self.runner.run_loop())
         self.run(self.settled())
@@ -100,7 +100,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
     # --- the rules of the design, as a scan --------------------------------------------------
 
     def rank(self, record: TaskRecord) -> tuple[bool, int]:
-        records = self.runner._engine.records.values()
+        records = self.runner._table.records.values()
         own = (not record.plan.urgent, -record.plan.priority)
         lent = [self.rank(r) for r in records if record.plan.id in r.open_blockers]
         return min([own, *lent])
@@ -109,8 +109,8 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         def place(record: TaskRecord) -> tuple[Any, ...]:
             return self.rank(record), record.plan.state is not S.RECOVERING, record.plan.seq
 
-        records = list(self.runner._engine.records.values())
-        taken = frozenset().union(*(r.resources for r in records if not r.freed))
+        records = list(self.runner._table.records.values())
+        taken = frozenset().union(*(r.resources for r in records if r.busy))
         ready = [
             *(
                 r
@@ -138,10 +138,10 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         return self.loop.run_until_complete(asyncio.wait_for(work, LONG_S))
 
     async def settled(self) -> None:
-        sending = self.runner._engine.journal._sending
-        while sending or self.loop._ready:  # type: ignore[attr-defined]
-            if sending:
-                await asyncio.wait(list(sending.values()))
+        commits = self.runner._commits
+        while commits._running or self.loop._ready:  # type: ignore[attr-defined]
+            if commits._running:
+                await asyncio.wait([commits._running])
             await asyncio.sleep(0)
 
     def request(self, data: st.DataObject) -> Request:
@@ -271,10 +271,8 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         before = dict(self.tasks)
         assert self.stage.faults == []
         old, store = self.loop, self.runner._store
-        writer, store._writer = store._writer, None
         self.loop = asyncio.new_event_loop()
-        assert writer is not None
-        self.run(writer.stop())  # what it has got is written, and nobody hears of it
+        self.run(store.close())  # what it has got is written, and nobody hears of it
         self.loop.close()
         left = asyncio.all_tasks(old)
         for task in left:
@@ -297,7 +295,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
     @invariant()
     def everything_is_as_it_should_be(self) -> None:
         self.run(self.settled())
-        runner, engine = self.runner, self.runner._engine
+        runner = self.runner
         assert self.stage.faults == []
         assert runner.failed is None
         assert self.next_by_the_rules() is None, 'something could start and does not'
@@ -311,7 +309,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
                 self.terminal[task_id] = shown.state
                 self.check_history(task_id)
             else:
-                assert engine.records[task_id].plan.state is shown.state
+                assert runner._table.records[task_id].plan.state is shown.state
                 self.check_blockers(shown)
         active = [t.id for t in runner.list_tasks() if t.state is S.ACTIVE]
         assert set(active) <= set(self.stage.playing)

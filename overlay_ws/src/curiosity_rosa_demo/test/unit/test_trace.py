@@ -26,8 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArgument
 from curiosity_rosa_demo.agent.llm.call import call_attributes
 from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import (

@@ -8,9 +8,8 @@
 
 """Persistent tasks: queued, paused, resumed, and recovered after a crash."""
 
-from curiosity_rosa_demo.agent.tasks.events import Event, EventType
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner
-from curiosity_rosa_demo.agent.tasks.task import SkillFailed, Task
+from curiosity_rosa_demo.agent.tasks.task import Event, EventType, SkillFailed, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 __all__ = [

@@ -6,54 +6,69 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The task store. A change survives any crash once the future of write() is done.
-
-One SQLite file in WAL mode with fsync. One thread writes (store_writer.py), so the loop never
-waits for a write. Reads run in the caller's thread and see committed data.
-"""
+"""The task file: one SQLite database, written by one thread, a transaction for each ``write``."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+import logging
 import os
 from pathlib import Path
+from queue import SimpleQueue
 import sqlite3
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.tasks import schema
-from curiosity_rosa_demo.agent.tasks.store_writer import (
+from curiosity_rosa_demo.agent.tasks.rows import (
     Change,
-    Insert,
-    Move,
-    Save,
-    store_error,
-    StoreWriter,
-    to_row,
-    WriteUnit,
-    WrittenCallback,
+    SELECT,
+    to_microseconds,
+    to_task,
+    to_time,
 )
-from curiosity_rosa_demo.agent.tasks.task import now, StoreError, StoreLocked, Task
-from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    IllegalTransition,
+    now,
+    StoreError,
+    StoreFull,
+    StoreLocked,
+    StoreNewer,
+    StoreReadOnly,
+    Task,
+    TaskError,
+    UnknownTask,
+)
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 from curiosity_rosa_demo.infra.files import (
     check_integrity,
     connect,
+    fault_of,
     FileDamaged,
+    FileFault,
     FileInUse,
     lock_file,
     make_durable,
     open_or_set_aside,
 )
 
-__all__ = ['Change', 'HistoryRow', 'Insert', 'Move', 'Save', 'TaskStore']
-
 MEMORY_PATH = ':memory:'
 PRUNE_PERIOD = timedelta(hours=1)
 
 R = TypeVar('R')
+
+_log = logging.getLogger('curiosity_rosa.tasks')
+
+APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
+VERSION = 1
+ILLEGAL_TRANSITION = 'illegal transition'
+# must equal the condition of the index in schema.sql, or SQLite does not use the index
+ENDED_CONDITION = "state IN ('completed', 'failed', 'cancelled')"
+SCHEMA = Path(__file__).with_name('schema.sql')
 
 
 @dataclass(frozen=True)
@@ -65,13 +80,14 @@ class HistoryRow:
     after: LifecycleState
     reason: str
 
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> HistoryRow:
+        at, before, after, reason = row
+        return cls(to_time(at), before and LifecycleState(before), LifecycleState(after), reason)
+
 
 class TaskStore:
-    """With ``path`` ':memory:' the store is not durable. Methods raise the errors of errors.py.
-
-    ``notes`` lists repairs and migrations of the file by open(). ``counters``: commits (units),
-    groups (transactions), largest_group (units).
-    """
+    """With ``path`` ':memory:' the store is not durable. ``notes``: what open() has repaired."""
 
     def __init__(
         self,
@@ -84,54 +100,47 @@ class TaskStore:
             raise ValueError(f'retention_days is {retention_days}; it must be at least 0')
         self.path = MEMORY_PATH if str(path) == MEMORY_PATH else os.path.realpath(path)
         self.notes: list[str] = []
-        self.counters = {'commits': 0, 'groups': 0, 'largest_group': 0}
         self._retention_us = retention_days * 86_400e6
         self._clock = clock
         self._pruned_at = clock()
         self._lock_file: int | None = None
-        self._writer: StoreWriter | None = None
+        # None ends the thread, once it has written all before.
+        self._jobs: SimpleQueue[tuple[Sequence[Change] | None, asyncio.Future[None]]] | None = None
         self._reader: sqlite3.Connection | None = None
-        self._reading = Lock()
+        self._lock = Lock()  # of the connection that reads; in memory it is the one that writes
 
     def open(self) -> list[Task]:
         """Open the file. Returns all tasks that have not ended, in order of submission.
 
         Blocks. Raises StoreError.
         """
-        if self._writer is not None:
+        if self._jobs is not None:
             raise StoreError(f'The task store {self.path} is already open')
-        self.notes = []
         try:
             if self.path != MEMORY_PATH:
                 Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-                self._lock_file = _lock(f'{self.path}.lock')
+                self._lock_file = lock_file(f'{self.path}.lock')
             connection, tasks, note = open_or_set_aside(
                 self.path, self._clock(), self._load, patience_s=2.0
             )
-            self.notes = [note, *self.notes] if note else self.notes
-            reader = self._open_reader(connection)
-        except (OSError, sqlite3.Error, FileDamaged) as error:
+            self._reader = self._open_reader(connection)
+        except FileInUse as holder:
+            raise StoreLocked(
+                f'{self.path} is in use by process {holder.pid or "?"}; end that process, or set '
+                'tasks.db_path to another file'
+            ) from None
+        except (OSError, sqlite3.Error, FileDamaged, StoreError) as error:
             self._unlock()
             raise store_error(error, self.path) from None
-        except StoreError:
-            self._unlock()
-            raise
-        self._writer = StoreWriter(
-            connection,
-            self.path,
-            counters=self.counters,
-            after_group=self._prune_if_due,
-            at_end=self._unlock,
-        )
-        self._reader = reader
-        if reader is connection:
-            self._reading = self._writer.lock
+        self.notes = [note] if note else []
+        self._jobs = SimpleQueue()
+        Thread(
+            target=self._run, args=(self._jobs, connection), name='task-store', daemon=True
+        ).start()
         return tasks
 
     def _open_reader(self, connection: sqlite3.Connection) -> sqlite3.Connection:
-        """Open a read-only connection. On an error, close ``connection``, which the writer thread
-        does not own yet. Raises sqlite3.Error.
-        """
+        """A connection that waits for no commit. Raises sqlite3.Error."""
         if self.path == MEMORY_PATH:
             return connection
         try:
@@ -141,8 +150,8 @@ class TaskStore:
             raise
 
     def _load(self, connection: sqlite3.Connection) -> list[Task]:
-        """Check, migrate and prune the file. Raises FileDamaged, StoreError, sqlite3.Error."""
-        version = schema.version(connection, self.path)  # before any change to the file
+        """Check and prune the file. Raises FileDamaged, StoreError, sqlite3.Error."""
+        version = self._version(connection)  # before any change to the file
         mode = make_durable(connection)
         if mode not in ('wal', 'memory'):
             raise StoreError(
@@ -150,65 +159,167 @@ class TaskStore:
                 'set tasks.db_path to a local disk'
             )
         check_integrity(connection)
-        schema.migrate(connection, version)
-        if 0 < version < len(schema.MIGRATIONS):
-            self.notes.append(
-                f'{self.path} was brought from version {version} to {len(schema.MIGRATIONS)}'
+        if not version:
+            connection.executescript(
+                f'BEGIN IMMEDIATE; {SCHEMA.read_text(encoding="utf-8")}'
+                f'PRAGMA application_id = {APPLICATION_ID};'
+                f'PRAGMA user_version = {VERSION}; COMMIT'
             )
-        schema.update_allowed_transitions(connection)
-        self._prune(connection)
-        connection.executescript(schema.CHANGE_VIEW)
-        rows = connection.execute(
-            f'{schema.SELECT} WHERE NOT {schema.ENDED_CONDITION} ORDER BY seq'
+        connection.execute('BEGIN IMMEDIATE')  # fails early on a read-only file
+        connection.execute('DELETE FROM allowed')
+        connection.executemany(
+            'INSERT INTO allowed VALUES (?, ?)',
+            [(before.value, after.value) for before, to in TRANSITIONS.items() for after in to],
         )
-        return [schema.to_task(row) for row in rows]
+        connection.execute('COMMIT')
+        self._prune(connection)
+        rows = connection.execute(f'{SELECT} WHERE NOT {ENDED_CONDITION} ORDER BY seq')
+        return [to_task(row) for row in rows]
 
-    def write(
-        self, changes: Sequence[Change], on_written: WrittenCallback | None = None
-    ) -> asyncio.Future[None]:
-        """Write ``changes`` atomically. Returns a future that is done once they are on the disk.
+    def _version(self, connection: sqlite3.Connection) -> int:
+        """0 for a new file. Raises StoreNewer, or StoreError for another program's file."""
+        (version,) = connection.execute('PRAGMA user_version').fetchone()
+        (application,) = connection.execute('PRAGMA application_id').fetchone()
+        (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
+        if application != APPLICATION_ID and (application or version or tables):
+            raise StoreError(
+                f'{self.path} is a database of something else; set tasks.db_path to another'
+            )
+        if version > VERSION:
+            raise StoreNewer(
+                f'{self.path} has version {version}, this program knows versions up to {VERSION}; '
+                'run the newer program, or move the file away'
+            )
+        return int(version)
 
-        The tasks are read during the call: if a task changes twice, the first change needs a
-        snapshot of its first state. ``on_written`` is called with the future as soon as that is
-        done, in the same iteration of the loop. Call from one loop only. The call raises BadTask.
-        The future raises TaskError if the changes conflict with the stored rows, and StoreError if
-        they could not be written. The store stays usable.
+    # --- writing -----------------------------------------------------------------------------
+
+    def write(self, changes: Sequence[Change]) -> asyncio.Future[None]:
+        """Write all ``changes`` in one transaction, or none. The future is done once they are on
+        the disk. It raises TaskError if a change conflicts with its stored row, and StoreError if
+        the file could not be written. The store stays usable.
         """
-        if self._writer is None:
+        if self._jobs is None:
             raise self._not_open()
-        rows = [to_row(change) for change in changes]
         done = asyncio.get_running_loop().create_future()
-        self._writer.put(WriteUnit(rows, done, on_written))
+        self._jobs.put((changes, done))
         return done
 
     async def close(self) -> None:
         """Commit all accepted changes, then close the file."""
-        writer, self._writer = self._writer, None
-        if writer is None:
+        jobs, self._jobs = self._jobs, None
+        if jobs is None:
             return
-        with self._reading:
+        with self._lock:
             if self._reader is not None and self.path != MEMORY_PATH:
                 self._reader.close()
             self._reader = None
-        await writer.stop()
+        closed = asyncio.get_running_loop().create_future()
+        jobs.put((None, closed))
+        await closed
+
+    def _run(
+        self,
+        jobs: SimpleQueue[tuple[Sequence[Change] | None, asyncio.Future[None]]],
+        connection: sqlite3.Connection,
+    ) -> None:
+        """The thread that writes."""
+        while True:
+            changes, done = jobs.get()
+            if changes is None:
+                connection.close()
+                self._unlock()
+                _tell(done, None)
+                return
+            with self._lock if self.path == MEMORY_PATH else nullcontext():
+                error = self._commit(connection, changes)
+                _tell(done, error)
+                self._prune_if_due(connection)
+
+    def _commit(
+        self, connection: sqlite3.Connection, changes: Sequence[Change]
+    ) -> TaskError | None:
+        try:
+            connection.execute('BEGIN IMMEDIATE')
+            for change in changes:
+                self._apply(connection, change)
+            connection.execute('COMMIT')
+            return None
+        except Exception as error:  # whatever it is, the caller must learn of it
+            try:
+                if connection.in_transaction:
+                    connection.execute('ROLLBACK')
+            except sqlite3.Error as fault:
+                _log.warning('event=rollback_failed error=%r', str(fault))
+            return error if isinstance(error, TaskError) else store_error(error, self.path)
+
+    def _apply(self, connection: sqlite3.Connection, change: Change) -> None:
+        """Raises TaskError, sqlite3.Error."""
+        try:
+            found = connection.execute(change.statement, change.row).rowcount
+        except _REFUSALS as error:
+            raise self._refusal(change, str(error)) from None
+        if found:
+            return
+        task_id, before, after = (change.row[name] for name in ('id', 'before', 'state'))
+        row = connection.execute('SELECT state FROM task WHERE id = ?', (task_id,)).fetchone()
+        if row is None:
+            raise UnknownTask(task_id)
+        raise TaskError(
+            f'Task {task_id!r} is {row[0].upper()} in {self.path}, not {before.upper()}; '
+            f'it was not changed to {after.upper()}'
+        )
+
+    def _refusal(self, change: Change, message: str) -> TaskError:
+        task_id = change.task.id
+        if message == ILLEGAL_TRANSITION and change.before is not None:
+            return TaskError(
+                f'Task {task_id!r}: {IllegalTransition(change.before, change.task.state)}'
+            )
+        if message.startswith('UNIQUE'):
+            column = message.rpartition('.')[2]
+            return TaskError(
+                f'Task {task_id!r} was not stored: {self.path} has another task with the '
+                f'{column} {change.row[column]!r}'
+            )
+        return BadTask(f'Task {task_id!r} cannot be stored: {message}')
+
+    def _prune(self, connection: sqlite3.Connection) -> None:
+        self._pruned_at = self._clock()
+        limit = to_microseconds(self._pruned_at) - self._retention_us
+        connection.execute(
+            f'DELETE FROM task WHERE {ENDED_CONDITION} AND updated_at < ?', (limit,)
+        )
+
+    def _prune_if_due(self, connection: sqlite3.Connection) -> None:
+        if self._clock() - self._pruned_at >= PRUNE_PERIOD:
+            try:
+                self._prune(connection)
+            except sqlite3.Error as error:  # the next period tries again
+                _log.warning('event=prune_failed error=%r', str(error))
+
+    def _unlock(self) -> None:
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+            self._lock_file = None
+
+    # --- reading, from any thread ------------------------------------------------------------
 
     def get(self, task_id: str) -> Task | None:
-        return self._one(f'{schema.SELECT} WHERE id = ?', task_id)
+        return self._one(f'{SELECT} WHERE id = ?', task_id)
 
     def by_key(self, idempotency_key: str) -> Task | None:
-        return self._one(f'{schema.SELECT} WHERE idempotency_key = ?', idempotency_key)
+        return self._one(f'{SELECT} WHERE idempotency_key = ?', idempotency_key)
 
     def last(self, count: int) -> list[Task]:
         """The ``count`` tasks that ended last, the newest first."""
-        ended = f'{schema.SELECT} WHERE {schema.ENDED_CONDITION}'
-        return self._read(
-            schema.to_task, f'{ended} ORDER BY updated_at DESC, seq DESC LIMIT ?', count
-        )
+        ended = f'{SELECT} WHERE {ENDED_CONDITION}'
+        return self._read(to_task, f'{ended} ORDER BY updated_at DESC, seq DESC LIMIT ?', count)
 
     def history(self, task_id: str) -> list[HistoryRow]:
         """The changes of state, the oldest first; empty for an unknown task."""
         return self._read(
-            _history_row,
+            HistoryRow.of,
             'SELECT at, before, after, history.reason FROM history JOIN task USING (seq) '
             'WHERE id = ? ORDER BY step',
             task_id,
@@ -223,10 +334,10 @@ class TaskStore:
         return highest + 1
 
     def _one(self, sql: str, value: str) -> Task | None:
-        return next(iter(self._read(schema.to_task, sql, value)), None)
+        return next(iter(self._read(to_task, sql, value)), None)
 
     def _read(self, decode: Callable[[tuple[Any, ...]], R], sql: str, *values: Any) -> list[R]:
-        with self._reading:
+        with self._lock:
             if self._reader is None:
                 raise self._not_open()
             try:
@@ -239,36 +350,46 @@ class TaskStore:
     def _not_open(self) -> StoreError:
         return StoreError(f'The task store {self.path} is not open; call open() first')
 
-    def _prune(self, connection: sqlite3.Connection) -> None:
-        self._pruned_at = self._clock()
-        limit = schema.to_microseconds(self._pruned_at) - self._retention_us
-        connection.execute(
-            f'DELETE FROM task WHERE {schema.ENDED_CONDITION} AND updated_at < ?', (limit,)
-        )
 
-    def _prune_if_due(self, connection: sqlite3.Connection) -> None:
-        if self._clock() - self._pruned_at >= PRUNE_PERIOD:
-            self._prune(connection)
-
-    def _unlock(self) -> None:
-        if self._lock_file is not None:
-            os.close(self._lock_file)
-            self._lock_file = None
+# Errors of a row, not of the file. The last four come from values that SQLite cannot store: other
+# types, integers of more than 64 bits, text that is not Unicode.
+_REFUSALS = (
+    *(sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.InterfaceError),
+    *(OverflowError, ValueError),
+)
 
 
-def _history_row(row: tuple[Any, ...]) -> HistoryRow:
-    at, before, after, reason = row
-    return HistoryRow(
-        schema.to_time(at), before and LifecycleState(before), LifecycleState(after), reason
-    )
+def _tell(done: asyncio.Future[None], error: TaskError | None) -> None:
+    """Resolve ``done`` in its loop."""
 
+    def resolve() -> None:
+        if done.done():  # its caller was cancelled
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
 
-def _lock(path: str) -> int:
-    """Raises StoreLocked, OSError."""
     try:
-        return lock_file(path)
-    except FileInUse as holder:
-        raise StoreLocked(
-            f'{path.removesuffix(".lock")} is in use by process {holder.pid or "?"}; end that '
-            'process, or set tasks.db_path to another file'
-        ) from None
+        done.get_loop().call_soon_threadsafe(resolve)
+    except RuntimeError:
+        _log.warning('event=loop_closed')
+
+
+def store_error(error: Exception, name: str) -> StoreError:
+    """Convert ``error`` to a StoreError that names the file, the problem and the remedy."""
+    if isinstance(error, StoreError):
+        return error
+    text, fault = str(error), fault_of(error)
+    if fault is FileFault.FULL:
+        return StoreFull(f'{name} cannot be written: {text}; free some space or check the disk')
+    if fault is FileFault.READ_ONLY:
+        return StoreReadOnly(
+            f'{name} cannot be written: {text}; make the file and its folder writable, or set '
+            'tasks.db_path to another'
+        )
+    if fault is FileFault.LOCKED:
+        return StoreLocked(f'{name} is locked by another program; close that program')
+    if isinstance(error, ValueError) or fault is FileFault.DAMAGED:
+        return StoreError(f'{name} is damaged: {text}; restart, then it is set aside')
+    return StoreError(f'{name} cannot be used: {text}')

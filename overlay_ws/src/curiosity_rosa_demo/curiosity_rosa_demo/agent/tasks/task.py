@@ -6,21 +6,40 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The task: one stored request to run a skill, with a state and a history."""
+"""The task: one stored request to run a skill. Its events, its checks, the errors of requests."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from enum import Enum
+import json
+import math
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.tasks.transitions import check_transition
-from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.domain.models import MAX_DEPTH
+from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
+from curiosity_rosa_demo.domain.text import valid_unicode
+
+ALLOWED_PRIORITIES = range(-1000, 1001)
+ALLOWED_RETRIES = range(101)
 
 
 def now() -> datetime:
     return datetime.now(timezone.utc)
+
+
+class IllegalTransition(ValueError):
+    """The table has no such transition. The message names both states."""
+
+    def __init__(self, before: LifecycleState, after: LifecycleState) -> None:
+        targets = ', '.join(sorted(state.name for state in TRANSITIONS[before])) or 'nowhere'
+        super().__init__(
+            f'A task cannot go from {before.name} to {after.name}; '
+            f'{before.name} leads to {targets}'
+        )
 
 
 @dataclass(eq=False)
@@ -57,12 +76,37 @@ class Task:
 
     def transition(self, after: LifecycleState, reason: str = '') -> None:
         """Change the state in memory. Raises IllegalTransition."""
-        check_transition(self.state, after)
+        if after not in TRANSITIONS[self.state]:
+            raise IllegalTransition(self.state, after)
         self.state, self.reason, self.updated_at = after, reason, now()
 
     @property
     def terminal(self) -> bool:
         return self.state.terminal
+
+    @property
+    def label(self) -> str:
+        """The name and the short ID, for messages."""
+        return f'{self.name} {self.id[:8]}'
+
+
+class EventType(str, Enum):
+    TASK_SUBMIT = 'task_submit'  # payload: {"name", "priority"}
+    TASK_COMPLETE = 'task_complete'
+    TASK_FAIL = 'task_fail'  # payload: {"error": str}
+    TASK_CANCEL = 'task_cancel'
+    INTERRUPT = 'interrupt'  # as TASK_SUBMIT, of the urgent task
+    TASK_STATE = 'task_state'  # every other change; payload: {"before", "after", "reason"}
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change of a task that is on the disk."""
+
+    type: EventType
+    task_id: str | None = None
+    payload: dict[str, Any] = field(default_factory=dict)
+    at: datetime = field(default_factory=now)
 
 
 # --- Errors of requests and of the task file. Their messages are written for people ------------
@@ -123,3 +167,107 @@ class StoreFull(StoreError):
 
 class StoreReadOnly(StoreError):
     """The file or its folder is not writable."""
+
+
+# --- Checks of a task before its submission, and of metadata -----------------------------------
+
+Check = Callable[[Any], bool]
+TEXT = 'a text that is not empty'
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != '' and valid_unicode(value) == value
+
+
+def _is_seconds(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, datetime) and value.utcoffset() is not None
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(map(_is_text, value))
+
+
+def _none_or(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _whole(allowed: range) -> tuple[Check, str]:
+    def check(value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value in allowed
+
+    return check, f'a whole number, {allowed[0]} to {allowed[-1]}'
+
+
+_RULES: dict[str, tuple[Check, str]] = {  # by field: what holds, and what it must be
+    'name': (_is_text, TEXT),
+    'id': (_is_text, TEXT),
+    'idempotency_key': (_none_or(_is_text), f'None or {TEXT}'),
+    'state': (lambda state: state is LifecycleState.PENDING, 'PENDING; submit a new Task'),
+    'priority': _whole(ALLOWED_PRIORITIES),
+    'max_retries': _whole(ALLOWED_RETRIES),
+    'deadline_s': (_none_or(_is_seconds), 'None or finite seconds above 0'),
+    'not_before': (_none_or(_is_time), 'None or a time with a zone'),
+    'blocked_by': (_are_texts, 'a tuple of task ids'),
+}
+
+
+def check_task(task: Task, resources: frozenset[str]) -> None:
+    """Raises BadTask with the invalid field, its value and the rule."""
+    for name, (holds, rule) in _RULES.items():
+        _require(holds(getattr(task, name)), task, name, rule)
+    needs = task.resources
+    known = needs is None or (isinstance(needs, frozenset) and needs <= resources)
+    _require(known, task, 'resources', f'None or a frozenset out of {sorted(resources)}')
+    # It can name only tasks that were submitted before: there is no other cycle.
+    _require(task.id not in task.blocked_by, task, 'blocked_by', 'of other tasks (a cycle)')
+    check_metadata(task)
+
+
+def _require(holds: bool, task: Task, name: str, rule: str) -> None:
+    if not holds:
+        raise BadTask(f'{name} of the task is {getattr(task, name)!r}; it must be {rule}')
+
+
+def check_metadata(task: Task) -> None:
+    """Raises BadTask unless the metadata can be stored: a dict of JSON values."""
+    _require(isinstance(task.metadata, dict), task, 'metadata', 'a dict')
+    to_json(task.metadata, 'metadata')
+
+
+_encode = json.JSONEncoder(allow_nan=False, separators=(',', ':')).encode
+
+
+def to_json(value: Any, name: str) -> str:
+    """Encode ``value`` as JSON that decodes to an equal value, with lists in place of tuples.
+
+    Raises BadTask with the key that JSON cannot carry.
+    """
+    _check_json(value, name, MAX_DEPTH)
+    return _encode(value)
+
+
+def _check_json(value: Any, where: str, levels: int) -> None:
+    if isinstance(value, dict | list | tuple):
+        if levels == 0:
+            raise BadTask(f'{where[:200]}... is nested deeper than {MAX_DEPTH} levels')
+        if not isinstance(value, dict):
+            for index, item in enumerate(value):
+                _check_json(item, f'{where}[{index}]', levels - 1)
+            return
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise BadTask(f'{where} has the key {key!r}; keys must be strings')
+            _check_json(key, f'key {key!a} of {where}', levels)
+            _check_json(item, f'{where}[{key!a}]', levels - 1)
+        return
+    try:
+        same = json.loads(_encode(value)) == value
+    except (TypeError, ValueError):
+        same = False
+    if not same:
+        kind = type(value).__name__
+        raise BadTask(f'{where} holds a {kind} that JSON does not give back; use text or numbers')

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 import json
 
-from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
+from curiosity_rosa_demo.agent.tasks.task import Task
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of

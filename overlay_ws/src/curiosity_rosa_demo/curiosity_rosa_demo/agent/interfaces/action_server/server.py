@@ -34,8 +34,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin,
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.events import Event, EventType
+from curiosity_rosa_demo.agent.tasks import Event, EventType, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin

@@ -15,7 +15,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.validation import ALLOWED_PRIORITIES, ALLOWED_RETRIES
+from curiosity_rosa_demo.agent.tasks.task import ALLOWED_PRIORITIES, ALLOWED_RETRIES
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis

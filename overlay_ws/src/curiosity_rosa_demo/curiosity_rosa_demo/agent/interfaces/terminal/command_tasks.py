@@ -10,11 +10,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import Command
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.plan_file import plan_task
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.adapter_status import Triggers, TriggerStatus, UnknownTrigger
+from curiosity_rosa_demo.domain.plan import PlanError
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import short_repr, visible
 from curiosity_rosa_demo.infra.config.behaviour import ALL
@@ -25,6 +29,7 @@ COMMAND_SKILLS = {
     'mast_close': 'mast_close',
     'mast_rotate': 'mast_rotate',
 }
+MAX_FILE_BYTES = 1_000_000  # of a plan
 DRIVE_COMMANDS = {'forward': 'move_forward', 'left': 'turn_left', 'right': 'turn_right'}
 
 
@@ -42,6 +47,31 @@ def task_for_command(command: Command, runtime: Runtime) -> Task | None:
     if name == 'run':
         return plan_task(command.text)
     return None
+
+
+def plan_task(name: str) -> Task:
+    """A task that executes the plan in the file ``name``. Raises BadTask."""
+    try:
+        path = Path(name).expanduser()
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadTask(f'{name} is no file')
+        with path.open('rb') as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise BadTask(f'{name} has more than {MAX_FILE_BYTES} bytes; a plan may have so many')
+        plan = create_plan_from_llm_response(data.decode())
+    except BadTask:
+        raise
+    except PlanError as error:
+        raise BadTask(f'{name}: {error}') from None
+    except OSError as error:
+        raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
+    except UnicodeDecodeError as error:
+        byte = f'byte {error.start} is {data[error.start]:#04x}'
+        raise BadTask(f'{name} is not UTF-8: {byte}') from None
+    except (ValueError, RuntimeError) as error:  # a null character, or a ~user without a home
+        raise BadTask(f'cannot read {name!r}: {error}') from None
+    return Task('react', metadata={'text': plan.goal, 'expects': 'answer', 'plan': plan.to_dict()})
 
 
 # --- The command ``:triggers`` -----------------------------------------------------------------

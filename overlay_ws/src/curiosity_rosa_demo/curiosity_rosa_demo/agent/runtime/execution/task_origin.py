@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who ordered a task: a door writes it into the metadata of its task. And the span of each task."""
+"""Who ordered a task: a door writes it into the metadata of its task. The span of each task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.events import Event
+from curiosity_rosa_demo.agent.tasks.task import Event
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.spans import activated, is_traceparent, Span, TRACEPARENT

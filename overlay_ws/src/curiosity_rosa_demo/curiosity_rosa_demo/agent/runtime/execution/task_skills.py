@@ -37,8 +37,12 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, wait_for
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by, door_of, task_origin
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import (
+    asked_by,
+    door_of,
+    task_origin,
+    TaskSpans,
+)
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
