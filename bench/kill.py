@@ -51,7 +51,7 @@ from typing import Any
 from _bench import main, Part, quantile, Result, ROOT
 from _start_loops import Loop, START_S, WAYS
 from _task_witness import ENDS, Witness
-from curiosity_rosa_demo.agent.react.checkpointer import CheckpointCodec
+from curiosity_rosa_demo.agent.react.loop import CheckpointCodec
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted

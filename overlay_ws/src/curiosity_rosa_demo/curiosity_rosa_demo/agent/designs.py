@@ -14,14 +14,17 @@ The product uses none of them but RARKKernel, the base of its SkillRunner.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel import loop as kernel
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
-from curiosity_rosa_demo.agent.react import graph as react
-from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react import act, think
+from curiosity_rosa_demo.agent.react.answer import ask
+from curiosity_rosa_demo.agent.react.loop import TurnExecutor
+from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel
@@ -126,31 +129,53 @@ class IReActNode(ABC):
 
 @dataclass(frozen=True)
 class _ReActNode(IReActNode):
+    """The nodes of one list share the turn, which the state shows."""
+
     name: str
-    function: react.Node
-    turn: TurnContext
+    function: Callable[[], None]
+    turn: Turn
 
     async def execute(self, state: BrainState) -> BrainState:
-        return await self.function(state, self.turn)
+        await asyncio.to_thread(self.function)
+        messages = [each.model_dump(mode='json') for each in self.turn.exchanges]
+        return state.model_copy(update={'react': self.turn.shown(), 'messages': messages})
 
 
-def react_nodes(turn: TurnContext) -> list[_ReActNode]:
-    """The eight nodes in the order in which they run. ``human_approval`` waits in LangGraph's
-    ``interrupt``, so a graph with a checkpointer must run it.
-    """
-    stages = react.STAGES.values()
-    functions = [node for stage in stages for node in stage if node is not put_question]
-    return [
-        _ReActNode(node.__name__, _approval if node is human_approval else node, turn)
-        for node in functions
-    ]
+def react_nodes(executor: TurnExecutor) -> list[_ReActNode]:
+    """The eight nodes in the order in which they run, on the turn of ``executor``."""
+    turn, env = executor.turn, executor.env
+    value: Any = None  # what a node hands to the next one
 
+    def then(function: Callable[[], Any]) -> Callable[[], None]:
+        def run() -> None:
+            nonlocal value
+            value = function()
 
-async def _approval(state: BrainState, turn: TurnContext) -> BrainState:
-    """Ask when the proposed operation needs an answer; otherwise do nothing."""
-    if state.react.question is None:
-        state = await put_question(state, turn)
-    return state if state.react.question is None else await human_approval(state, turn)
+        return run
+
+    def check() -> None:
+        if value[0] is not None:
+            think.propose(turn, env, *value)
+
+    def approve() -> None:
+        if turn.question is not None:
+            ask(turn, env)
+
+    def observe() -> Any:
+        act.record(turn, env, value)
+        return value
+
+    nodes: dict[str, Callable[[], Any]] = {
+        'build_observation': lambda: think.observe(turn, env),
+        'react_decide': lambda: think.choose(turn, env, executor.deciders),
+        'compile_ops': lambda: think.take(turn, env, value),
+        'guardrails_check': check,
+        'human_approval': approve,
+        'dispatch_skills': lambda: act.dispatch(turn, env),
+        'observe_result': observe,
+        'stop_or_loop': lambda: act.end_or_go_on(turn, env, value),
+    }
+    return [_ReActNode(name, then(node), turn) for name, node in nodes.items()]
 
 
 class ISkillExecutor(ABC):

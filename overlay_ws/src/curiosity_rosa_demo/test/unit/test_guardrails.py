@@ -19,12 +19,14 @@ import shutil
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+from curiosity_rosa_demo.agent.react.answer import REJECTED_TEXT
+from curiosity_rosa_demo.agent.react.fence import (
     geofence_reason,
     metres_ahead,
     motion_seconds,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import (
+from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
+from curiosity_rosa_demo.agent.react.rules import (
     drive_refusal,
     find_refusal,
     NOTHING,
@@ -32,7 +34,7 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
     TURN_RULES,
     what_to_ask,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     MAST_SKILLS,
     NAVIGATE_SKILL,
@@ -40,8 +42,6 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Situation,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
-from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState, Spent
 from curiosity_rosa_demo.domain.models import ToolResult

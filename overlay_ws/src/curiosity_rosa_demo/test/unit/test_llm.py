@@ -37,10 +37,10 @@ from curiosity_rosa_demo.agent.llm.keys import KEY_NAMES
 from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope
 from curiosity_rosa_demo.agent.llm.usage_ledger import call_cost, UsageLedger
 from curiosity_rosa_demo.agent.llm.wire import retry_after_s
-from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.turn.messages import call_entry
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry

@@ -16,10 +16,10 @@ import math
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, geofence_refusal
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, comparison_text
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, Surroundings
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
+from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question

@@ -24,7 +24,7 @@ from typing import Any
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.model_span import response_attributes
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.context import TaskSpans
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.events import Event, EventType

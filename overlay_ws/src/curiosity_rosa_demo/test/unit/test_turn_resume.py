@@ -18,11 +18,10 @@ import tempfile
 from typing import Any
 
 from chat_server import Call, ChatServer, Reply, Say
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT, TurnCheckpointer
+from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind

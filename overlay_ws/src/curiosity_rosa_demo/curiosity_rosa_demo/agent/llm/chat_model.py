@@ -18,11 +18,8 @@ from typing import Any, TYPE_CHECKING
 from curiosity_rosa_demo.agent.llm.keys import key_name, KEY_NAMES
 from curiosity_rosa_demo.agent.llm.usage_ledger import UsageLedger
 from curiosity_rosa_demo.agent.llm.wire import REFUSAL
-from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
-from curiosity_rosa_demo.infra.config.topics import Config
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
@@ -34,15 +31,13 @@ class ModelSetupError(Exception):
     """The configured model cannot be created. The message names the fix."""
 
 
-def make_chat_model(
-    llm: LlmConfig, config: Config, usage: UsageLedger | None = None
-) -> BaseChatModel:
-    """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key.
-    ``config``: of the rover, whose figures the rule model needs.
-    ``usage`` counts its calls and keeps their limits; the rule model's cost nothing.
+def make_chat_model(llm: LlmConfig, usage: UsageLedger | None = None) -> BaseChatModel | None:
+    """Create the configured chat model; None for the rule model, which is none. Raises
+    ModelSetupError, whose text never quotes a key. ``usage`` counts its calls and keeps their
+    limits.
     """
     if llm.provider == 'routine':
-        return RuleChatModel(rover=RoverFigures.of(config))
+        return None
     meter = None if usage is None else _meter_of(usage)
     model = _local_model(llm) if llm.provider == LOCAL else _provider_model(llm, meter)
     if meter is not None:

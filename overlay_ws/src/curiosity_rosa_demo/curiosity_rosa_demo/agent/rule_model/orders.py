@@ -35,8 +35,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     step_text,
     steps_text,
 )
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
-from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.skills import ANALYZE
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -60,19 +59,19 @@ class Part:
 class _Progress:
     """What the steps of the turn since ``at`` have done. ``told``: the results, for the answer."""
 
-    steps: Sequence[ToolStep]
+    steps: Sequence[Exchange]
     told: list[str]
     at: int = 0
 
     @property
-    def rest(self) -> Sequence[ToolStep]:
+    def rest(self) -> Sequence[Exchange]:
         return self.steps[self.at :]
 
-    def find(self, *tools: str) -> ToolStep | None:
+    def find(self, *tools: str) -> Exchange | None:
         """The first success of one of these tools; None without one."""
-        return next((s for s in self.rest if s.tool in tools and s.result.ok), None)
+        return next((s for s in self.rest if s.tool in tools and s.ok), None)
 
-    def pass_by(self, step: ToolStep) -> None:
+    def pass_by(self, step: Exchange) -> None:
         self.at = next(i for i in range(self.at, len(self.steps)) if self.steps[i] is step) + 1
 
 
@@ -144,7 +143,7 @@ def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | 
     if measured is None:
         return _measure(context, progress, tool, arguments, condition)
     progress.pass_by(measured)
-    holds = _holds(condition, measured.result.data)
+    holds = _holds(condition, measured.data)
     if holds is None:
         return context.answer(
             'condition_unknown', condition=condition_text(condition, context.language)
@@ -174,18 +173,14 @@ def _measure(
     context: RuleContext, progress: _Progress, tool: str, arguments: dict[str, Any], condition: str
 ) -> Decision:
     what = condition_text(condition, context.language)
-    failed = [
-        step for step in progress.rest if step.tool in (tool, 'mast_open') and not step.result.ok
-    ]
+    failed = [step for step in progress.rest if step.tool in (tool, 'mast_open') and not step.ok]
     if len(failed) >= MAX_ATTEMPTS:
-        return context.answer(
-            'orders_failed', what=what, reason=failed[-1].result.error_reason, done='-'
-        )
+        return context.answer('orders_failed', what=what, reason=failed[-1].reason, done='-')
     thought = context.say('check_condition', condition=what)
     if (
         tool == 'capture_and_score'
         and context.view.has_mast
-        and not any(step.tool == 'mast_open' and step.result.ok for step in progress.rest)
+        and not any(step.tool == 'mast_open' and step.ok for step in progress.rest)
     ):
         return ToolCall('mast_open', thought)
     return ToolCall(tool, thought, arguments)
@@ -200,7 +195,7 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
         (
             s
             for s in progress.rest
-            if s.tool == 'capture_and_score' and s.result.data.get('is_good') is True
+            if s.tool == 'capture_and_score' and s.data.get('is_good') is True
         ),
         None,
     )
@@ -223,7 +218,7 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
         if analysis:
             progress.told.append(analysis)
             return None
-    score = finite_float(good.result.data.get('score')) or 0.0
+    score = finite_float(good.data.get('score')) or 0.0
     progress.told.append(f'{step_text(part.steps[0], context.language)} ({score:.2f})')
     return None
 
@@ -254,7 +249,7 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
         {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
         for i, (name, arguments) in enumerate(ops, start=1)
     ]
-    patch = {'action': 'propose', 'plan': {'goal': context.view.text[:300], 'steps': steps}}
+    patch = {'action': 'propose', 'plan': {'goal': context.view.said.text[:300], 'steps': steps}}
     thought = context.say('plan', steps=ordered)
     return ToolCall(
         DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
@@ -269,8 +264,8 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
         tool, keys, arguments = 'get_status', ('rover_x', 'rover_y'), {}
     asked = [step for step in context.view.steps if step.tool == tool]
     for step in asked:
-        x, y = (finite_float(step.result.data.get(key)) for key in keys)
-        if step.result.ok and x is not None and y is not None:
+        x, y = (finite_float(step.data.get(key)) for key in keys)
+        if step.ok and x is not None and y is not None:
             return x, y
     if len(asked) >= MAX_ATTEMPTS:
         return context.answer(
@@ -282,25 +277,25 @@ def _place(context: RuleContext, verb: str, progress: _Progress) -> tuple[float,
     return ToolCall(tool, context.say('find_place'), arguments)
 
 
-def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> Decision | None:
+def _follow(context: RuleContext, proposed: Exchange, progress: _Progress) -> Decision | None:
     """The end of a plan: None when all its steps were done, else the answer that it failed."""
     progress.pass_by(proposed)
-    wanted = proposed.args.get('plan_patch', {}).get('plan', {}).get('steps', [])
-    if not proposed.result.ok:
+    wanted = proposed.arguments.get('plan_patch', {}).get('plan', {}).get('steps', [])
+    if not proposed.ok:
         return context.answer(
             'orders_failed',
             what=steps_text(context.intent.steps, context.language),
-            reason=proposed.result.error_reason,
+            reason=proposed.reason,
             done='-',
         )
     for each in wanted:
         step = next((s for s in progress.rest if s.tool == each['action']), None)
-        if step is None or not step.result.ok:
-            why = step.result.error_reason if step else context.say('not_known')
+        if step is None or not step.ok:
+            why = step.reason if step else context.say('not_known')
             done = '; '.join(progress.told) or '-'
             return context.answer('orders_failed', what=each['action'], reason=why, done=done)
         progress.pass_by(step)
-        told = done_text(step.tool, step.result.data, context.language)
+        told = done_text(step.tool, step.data, context.language)
         if told:
             progress.told.append(told)
     return None

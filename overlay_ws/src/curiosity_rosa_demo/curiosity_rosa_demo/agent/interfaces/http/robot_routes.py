@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction

@@ -13,8 +13,8 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
-from curiosity_rosa_demo.agent.react.guardrails.situation import STOW_SKILL
+from curiosity_rosa_demo.agent.react.gate import Order, under_order
+from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     POLL_PERIOD_S,
     reobserve,

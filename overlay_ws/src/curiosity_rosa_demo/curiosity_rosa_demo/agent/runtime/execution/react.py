@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
+from curiosity_rosa_demo.agent.react.gate import Order, under_order
 from curiosity_rosa_demo.agent.runtime.execution.blocking import wait_for
 from curiosity_rosa_demo.agent.runtime.execution.context import (
     reobserve,

@@ -17,14 +17,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 import math
 
-from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+from curiosity_rosa_demo.agent.react.fence import (
     geofence_reason,
     geofence_refusal,
     metres_ahead,
     motion_seconds,
     reach_of,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,
     Proposal,

@@ -16,7 +16,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
-from curiosity_rosa_demo.agent.react.guardrails.gate import (
+from curiosity_rosa_demo.agent.react.forecast import MeasuredSpeeds, Surroundings
+from curiosity_rosa_demo.agent.react.gate import (
     call_refusal,
     current_order,
     GateDecision,
@@ -24,13 +25,12 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import (
     order_verdict,
     traced_check,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, CALL_RULES, drive_refusal
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.rules import Ask, CALL_RULES, drive_refusal
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     Proposal,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, Surroundings
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS

@@ -20,18 +20,17 @@ import math
 import threading
 import time
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order, order_verdict
-from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, geofence
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.react.fence import fence_margin_m
+from curiosity_rosa_demo.agent.react.gate import Order, order_verdict, proposal_of
+from curiosity_rosa_demo.agent.react.rules import Ask, geofence
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,
     Proposal,
     Situation,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import rehearsal_text
-from curiosity_rosa_demo.agent.skills.errors import UnknownSkill
 from curiosity_rosa_demo.agent.skills.navigation.path_planner import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.navigation.speed_estimate import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
@@ -40,7 +39,6 @@ from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place,
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import FenceVerdict, Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -180,7 +178,6 @@ def standing_seconds(op: Operation, config: Config) -> float:
 
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
-SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float] | None]
 
 
 @dataclass(frozen=True)
@@ -205,13 +202,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a rehearsal needs besides the calls and the facts. ``skill_facts``: resources, risk and
-    cost of a skill; None: there is no such skill. ``clock``: steady seconds.
+    """What a rehearsal needs besides the calls and the facts. ``propose``: the call with
+    what its skill needs; None: there is no such skill. ``clock``: steady seconds.
     """
 
     config: Config
     limits: Limits
-    skill_facts: SkillFacts
+    propose: Callable[[Operation], Proposal | None]
     surroundings: Surroundings
     origin: Origin
     language: str
@@ -275,7 +272,7 @@ class _Run:
         self, op: Operation, step_id: int | None
     ) -> tuple[StepForecast, list[Place]] | None:
         stage = self._stage
-        proposal = _proposal(op, stage)
+        proposal = stage.propose(op)
         if proposal is None:
             return None
         if not stage.limits.may_move_base(proposal):
@@ -336,13 +333,8 @@ def _told(rehearsal: Rehearsal, stage: Stage) -> Rehearsal:
     return rehearsal.model_copy(update={'text': rehearsal_text(rehearsal, stage.language)})
 
 
-def _proposal(op: Operation, stage: Stage) -> Proposal | None:
-    known = stage.skill_facts(op.skill)
-    return None if known is None else Proposal(op, *known)
-
-
 def _drives(call: Call, stage: Stage) -> bool:
-    proposal = _proposal(call.op, stage)
+    proposal = stage.propose(call.op)
     return proposal is not None and stage.limits.may_move_base(proposal)
 
 
@@ -407,12 +399,54 @@ def stage_of(
 ) -> Stage:
     """``origin`` and ``language``: of the order."""
 
-    def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float] | None:
-        try:
-            skill = registry.get(name)
-        except UnknownSkill:
-            return None
-        resources = frozenset(skill.definition.resources_required)
-        return resources, skill.risk, config.tool_costs.of(name)
+    def propose(op: Operation) -> Proposal | None:
+        return proposal_of(op, registry, config) if op.skill in registry else None
 
-    return Stage(config, Limits.of(config), skill_facts, surroundings, origin, language)
+    return Stage(config, Limits.of(config), propose, surroundings, origin, language)
+
+
+# --- The forecast as text ----------------------------------------------------------------------
+
+
+def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
+    """One line of figures; a second one when the fence stands in the way of a plan."""
+    if rehearsal.why_not or rehearsal.end is None:
+        return say(f'rehearsal.{rehearsal.why_not or "pose_unknown"}', language)
+    if not rehearsal.steps:
+        return say('rehearsal.unknown', language, call=rehearsal.unknown_from)
+    parts = [
+        say(
+            'rehearsal.way',
+            language,
+            metres=rehearsal.metres,
+            seconds=rehearsal.seconds,
+            end=_place_text(rehearsal.end),
+        ),
+        say('rehearsal.energy', language, energy=rehearsal.energy_pct),
+    ]
+    margin = rehearsal.fence_margin_m
+    if margin is not None:
+        parts.append(
+            say(
+                f'rehearsal.{"outside" if margin < 0.0 else "fence"}', language, margin=abs(margin)
+            )
+        )
+    if rehearsal.obstacle_margin_m is not None:
+        parts.append(say('rehearsal.obstacle', language, margin=rehearsal.obstacle_margin_m))
+    if rehearsal.unknown_from:
+        parts.append(say('rehearsal.unknown_from', language, call=rehearsal.unknown_from))
+    comma, end = say('rehearsal.comma', language), say('rehearsal.end', language)
+    lines = [comma.join(parts) + end]
+    step = rehearsal.at_the_fence
+    if step is not None and step.step_id is not None:  # a question has its own reasons
+        call = f'{step.step_id}. {step.call}'
+        lines.append(say(f'rehearsal.{step.verdict}', language, call=call, reason=step.reason))
+    return '\n'.join(lines)
+
+
+def _place_text(end: Place) -> str:
+    degrees = math.degrees(math.remainder(end.yaw_rad, math.tau))
+    return f'x {end.x:.1f} m, y {end.y:.1f} m, {degrees:.0f}°'
+
+
+# --- A rehearsal, and what came of it, as trace events -----------------------------------------

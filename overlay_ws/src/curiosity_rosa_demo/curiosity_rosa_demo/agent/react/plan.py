@@ -329,7 +329,7 @@ def _step_text(step: PlanStep) -> str:
 
 
 def _copied(plan: Plan) -> Plan:
-    return Plan.from_dict(plan.to_dict())
+    return plan.model_copy(deep=True)
 
 
 def _operation_key(step: PlanStep) -> tuple[ToolCallType, str, str]:
