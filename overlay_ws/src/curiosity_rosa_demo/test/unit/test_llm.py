@@ -40,7 +40,6 @@ from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.react.turn.messages import call_entry
 from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -60,6 +59,7 @@ from turn_world import (
     config_of,
     KEY,
     LLM,
+    Nodes,
     OFFERED,
     parts_of_the_key,
     SHIPPED,
@@ -89,13 +89,14 @@ def test_a_model_that_fails_ends_the_turn_in_words() -> None:
 
 
 def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:
-    made: set[str] = set()
-    for number, own in enumerate(['', 'call_x', 'call_x', '', 'rosa00004', '']):
-        call_id = str(call_entry(action_with(own), '', made)['call_id'])
-        assert call_id == own or re.fullmatch('[A-Za-z0-9]{9}', call_id)
-        assert (call_id == own) is (bool(own) and own not in made)
-        made.add(call_id)
-        assert len(made) == number + 1
+    owns = ['', 'call_x', 'call_x', '', 'rosa00004', '']
+    nodes = Nodes([action_with(own) for own in owns])
+    made: list[str] = []
+    for own, each in zip(owns, nodes.think().exchanges, strict=True):
+        assert each.call_id == own or re.fullmatch('[A-Za-z0-9]{9}', each.call_id)
+        assert (each.call_id == own) is (bool(own) and own not in made)
+        made.append(each.call_id)
+    assert len(set(made)) == len(owns)
 
 
 WHO = "The model 'scripted' of openai"
@@ -462,7 +463,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(**llm: Any) -> str:
     """Why the model cannot be made."""
     with pytest.raises(ModelSetupError) as caught:
-        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm, SHIPPED)
+        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert not parts_of_the_key(str(caught.value))
     return str(caught.value)

@@ -16,6 +16,7 @@ from typing import Any
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.chat_model import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
+from curiosity_rosa_demo.agent.react import deciders
 from curiosity_rosa_demo.agent.react.gate import proposal_of
 from curiosity_rosa_demo.agent.react.rules import find_refusal
 from curiosity_rosa_demo.agent.react.supervise import (

@@ -17,7 +17,7 @@ import threading
 from typing import Any
 
 from chat_server import Call, Reply, Say
-from curiosity_rosa_demo.agent.react.act import MAX_LOOPS_PER_STEP
+from curiosity_rosa_demo.agent.react.act import end_or_go_on, MAX_LOOPS_PER_STEP
 from curiosity_rosa_demo.agent.react.ask import (
     ApprovalAnswer,
     ApprovalQueue,

@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from chat_server import call, Say
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
@@ -261,7 +262,7 @@ def test_a_long_way_from_the_light_is_a_detour() -> None:
         frozenset(PRICES),
         CONFIG.guardrails.patience.detour_cost,
     )
-    view = TurnView(figures, EXPLORE, (), tools, PRICES, BRIGHT_X, longest_s=20.0)
+    view = TurnView(figures, understand(EXPLORE), (), tools, PRICES, BRIGHT_X, longest_s=20.0)
     for tool, yaw, arguments, is_detour in WAYS:
         cost = detour_cost(view, tool, arguments, Place(0.0, 0.0, yaw))
         assert (cost > limit) is is_detour, (tool, yaw, arguments)
