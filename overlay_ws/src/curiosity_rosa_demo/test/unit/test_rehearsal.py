@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
+from curiosity_rosa_demo.agent.react.situation import Proposal
 from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
@@ -59,8 +60,12 @@ NOTHING_SEEN = Surroundings(SPEEDS)
 YES = ApprovalAnswer(ApprovalAction.APPROVE)
 
 
+def proposed(op: Operation) -> Proposal:
+    return Proposal(op, *skill_facts(op.skill))
+
+
 def stage(surroundings: Surroundings = NOTHING_SEEN, **changes: Any) -> Stage:
-    made = Stage(CONFIG, SHIPPED, skill_facts, surroundings, Origin.PLAN, 'en')
+    made = Stage(CONFIG, SHIPPED, proposed, surroundings, Origin.PLAN, 'en')
     return dataclasses.replace(made, **changes)
 
 
