@@ -24,13 +24,12 @@ from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import act, think
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
-from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks.engine import MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.kernel import RARKKernel as RARKKernel
 from curiosity_rosa_demo.agent.tasks.ready_queue import rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.store_writer import Change, Insert, Move, Save
+from curiosity_rosa_demo.agent.tasks.store_writer import Insert, Move, Save
 from curiosity_rosa_demo.agent.tasks.task import Task, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -39,9 +38,7 @@ from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 
 class MastState(Model):
-    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
-
-    is_open: bool | None
+    is_open: bool | None  # None: unknown, which counts as open
     yaw_rad: float | None = None
 
 
@@ -56,20 +53,20 @@ class IStateManager(ABC):
     """Holds one BrainState."""
 
     @abstractmethod
-    def get_state(self) -> BrainState:
-        """The current state."""
+    def get_state(self) -> BrainState: ...
 
     @abstractmethod
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """Replace the parts that ``updates`` names and return the new state."""
+        """Replace the parts that ``updates`` names, by models or by dicts of all their fields.
+        Raises ValidationError and keeps the previous state.
+        """
 
     @abstractmethod
-    def serialize(self) -> str:
-        """The current state as JSON."""
+    def serialize(self) -> str: ...
 
     @abstractmethod
     def deserialize(self, data: str) -> BrainState:
-        """Replace the current state by the one in ``data``."""
+        """Replace the state by the one in ``data``. Raises SerdeError and keeps the old one."""
 
 
 class StateManager(IStateManager):
@@ -82,9 +79,6 @@ class StateManager(IStateManager):
         return self._state
 
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """``updates`` maps names of parts to models, or to dicts of all their fields. Raises
-        ValidationError and keeps the previous state.
-        """
         self._state = BrainState(**{**dict(self._state), **updates})
         return self._state
 
@@ -92,7 +86,6 @@ class StateManager(IStateManager):
         return self._state.serialize()
 
     def deserialize(self, data: str) -> BrainState:
-        """Raises SerdeError and keeps the previous state."""
         self._state = BrainState.deserialize(data)
         return self._state
 
@@ -101,8 +94,7 @@ class IKernelNode(ABC):
     """One node of the outer loop."""
 
     @abstractmethod
-    def execute(self, state: BrainState) -> BrainState:
-        """The state after this node."""
+    def execute(self, state: BrainState) -> BrainState: ...
 
 
 @dataclass(frozen=True)
@@ -123,85 +115,60 @@ class IReActNode(ABC):
     """One node of the agent loop."""
 
     @abstractmethod
-    async def execute(self, state: BrainState) -> BrainState:
-        """The state after this node."""
+    async def execute(self, state: BrainState) -> BrainState: ...
+
+
+# Of the executor's turn; the second argument is what the node before has returned.
+_REACT: dict[str, Callable[[TurnExecutor, Any], Any]] = {
+    'build_observation': lambda it, _: think.observe(it.turn, it.env),
+    'react_decide': lambda it, _: think.choose(it.turn, it.env, it.deciders),
+    'compile_ops': lambda it, choice: think.take(it.turn, it.env, choice),
+    'guardrails_check': lambda it, taken: think.propose(it.turn, it.env, *taken),
+    'human_approval': lambda it, _: ask(it.turn, it.env),
+    'dispatch_skills': lambda it, _: act.dispatch(it.turn, it.env),
+    'observe_result': lambda it, done: act.record(it.turn, it.env, done),
+    'stop_or_loop': lambda it, done: act.end_or_go_on(it.turn, it.env, done),
+}
 
 
 @dataclass(frozen=True)
 class _ReActNode(IReActNode):
-    """The nodes of one list share the turn, which the state shows."""
-
     name: str
-    function: Callable[[], None]
-    turn: Turn
+    executor: TurnExecutor
+    returned: list[Any]
 
     async def execute(self, state: BrainState) -> BrainState:
-        await asyncio.to_thread(self.function)
-        messages = [each.model_dump(mode='json') for each in self.turn.exchanges]
-        return state.model_copy(update={'react': self.turn.shown(), 'messages': messages})
+        node, turn = _REACT[self.name], self.executor.turn
+        self.returned.append(await asyncio.to_thread(node, self.executor, self.returned[-1]))
+        messages = [each.model_dump(mode='json') for each in turn.exchanges]
+        return state.model_copy(update={'react': turn.shown(), 'messages': messages})
 
 
 def react_nodes(executor: TurnExecutor) -> list[_ReActNode]:
-    """The eight nodes in the order in which they run, on the turn of ``executor``."""
-    turn, env = executor.turn, executor.env
-    value: Any = None  # what a node hands to the next one
-
-    def then(function: Callable[[], Any]) -> Callable[[], None]:
-        def run() -> None:
-            nonlocal value
-            value = function()
-
-        return run
-
-    def check() -> None:
-        if value[0] is not None:
-            think.propose(turn, env, *value)
-
-    def approve() -> None:
-        if turn.question is not None:
-            ask(turn, env)
-
-    def observe() -> Any:
-        act.record(turn, env, value)
-        return value
-
-    nodes: dict[str, Callable[[], Any]] = {
-        'build_observation': lambda: think.observe(turn, env),
-        'react_decide': lambda: think.choose(turn, env, executor.deciders),
-        'compile_ops': lambda: think.take(turn, env, value),
-        'guardrails_check': check,
-        'human_approval': approve,
-        'dispatch_skills': lambda: act.dispatch(turn, env),
-        'observe_result': observe,
-        'stop_or_loop': lambda: act.end_or_go_on(turn, env, value),
-    }
-    return [_ReActNode(name, then(node), turn) for name, node in nodes.items()]
+    """The eight nodes in the order in which they run, on the executor's turn."""
+    returned: list[Any] = [None]
+    return [_ReActNode(name, executor, returned) for name in _REACT]
 
 
 class ISkillExecutor(ABC):
-    """Runs skills by name."""
+    """Runs skills by name; a run has an ID, progress reports and a result."""
 
     @abstractmethod
-    async def dispatch(self, skill_name: str, params: dict[str, Any]) -> str:
-        """Start a skill and return the ID of the run."""
+    async def dispatch(self, skill_name: str, params: dict[str, Any]) -> str: ...
 
     @abstractmethod
-    async def cancel(self, goal_id: str) -> bool:
-        """Request the end of a run. Return whether the request is accepted."""
+    async def cancel(self, goal_id: str) -> bool: ...
 
     @abstractmethod
-    async def get_feedback(self, goal_id: str) -> dict[str, Any]:
-        """The last progress report; empty before the first."""
+    async def get_feedback(self, goal_id: str) -> dict[str, Any]: ...
 
     @abstractmethod
-    async def get_result(self, goal_id: str) -> dict[str, Any]:
-        """Wait for the end of the run and return its result."""
+    async def get_result(self, goal_id: str) -> dict[str, Any]: ...
 
 
 class JsonSkillExecutor(ISkillExecutor):
-    """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of this
-    executor and refuses new ones; the owner of a stop button must hold it. A turn's guardrails do
-    not check these runs; the adapter's checks apply to them as to all others.
+    """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of it and
+    refuses new ones: who has a stop button holds it. Only the adapter checks these runs.
     """
 
     def __init__(self, executor: SkillExecutor, cancellation: Cancellation) -> None:
@@ -217,9 +184,7 @@ class JsonSkillExecutor(ISkillExecutor):
         return await self._executor.get_feedback(goal_id)
 
     async def get_result(self, goal_id: str) -> Json:
-        """A SkillResult as JSON: status, error_code, error_msg and metrics."""
-        result = await self._executor.get_result(goal_id)
-        return result.model_dump(mode='json')
+        return (await self._executor.get_result(goal_id)).model_dump(mode='json')
 
 
 class Scheduler:
@@ -230,28 +195,22 @@ class Scheduler:
         self._numbers: dict[str, int] = {}
         self._ready = ReadyQueue()
 
-    def register(self, task: Task) -> None:
-        """Make ``task`` known to get(), without queueing it."""
+    def register(self, task: Task) -> None:  # for get(), without queueing it
         self._tasks[task.id] = task
 
     def add(self, task: Task) -> None:
-        """Register and queue ``task``."""
         self.register(task)
         number = self._numbers.setdefault(task.id, len(self._numbers))
         self._ready.add(task.id, (rank_of(task, 0.0), True, number), frozenset())
 
     def pick_next(self) -> Task | None:
         """Take the first PENDING or PAUSED task from the queue; None if it has none."""
-        while (task_id := self._ready.pop_next()) is not None:
-            task = self._tasks[task_id]
-            if task.state in (LifecycleState.PENDING, LifecycleState.PAUSED):
-                return task
-        return None
+        waiting = (LifecycleState.PENDING, LifecycleState.PAUSED)
+        taken = (self._tasks[task_id] for task_id in iter(self._ready.pop_next, None))
+        return next((task for task in taken if task.state in waiting), None)
 
     def suspend(self, task_id: str) -> None:
-        """An ACTIVE task becomes PAUSED and is queued again. Raises UnknownTask,
-        IllegalTransition.
-        """
+        """ACTIVE becomes PAUSED, and is queued. Raises UnknownTask, IllegalTransition."""
         task = self.get(task_id)
         if task is None:
             raise UnknownTask(task_id)
@@ -280,13 +239,11 @@ class SQLiteStore:
     async def upsert(self, task: Task) -> None:
         """Store ``task`` as it is now; returns once it is on the disk."""
         before, self._states[task.id] = self._states.get(task.id), task.state
-        change: Change
         if before is None:
             task.seq, self._seq = self._seq, self._seq + 1
-            change = Insert(task)
+            await self._store.write([Insert(task)])
         else:
-            change = Save(task) if before is task.state else Move(task, before)
-        await self._store.write([change])
+            await self._store.write([Save(task) if before is task.state else Move(task, before)])
 
     async def close(self) -> None:
         await self._store.close()

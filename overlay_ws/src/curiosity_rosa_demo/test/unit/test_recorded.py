@@ -323,7 +323,7 @@ def test_what_the_gate_decided_is_decided_again(
     known: dict[str, Any], order: Order, risk: RiskLevel, is_used: bool
 ) -> None:
     if is_used and order.approval is not None:
-        order.approval.use_up()
+        order.approval.used = True
     spent = Spent(metres=3.0)
     asked = GateDecision.asked(BASE, known, spent, risk, order)
     limits = Limits.of(CONFIG)

@@ -20,8 +20,8 @@ from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
-from curiosity_rosa_demo.agent.react.situation import Proposal
 from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
+from curiosity_rosa_demo.agent.react.situation import Proposal
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question

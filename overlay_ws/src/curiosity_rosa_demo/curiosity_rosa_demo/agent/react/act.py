@@ -58,9 +58,7 @@ INTERRUPTED = SkillResult(
 
 def act(turn: Turn, env: TurnEnvironment) -> None:
     """Raises TurnCancelled."""
-    done = dispatch(turn, env)
-    record(turn, env, done)
-    end_or_go_on(turn, env, done)
+    end_or_go_on(turn, env, record(turn, env, dispatch(turn, env)))
 
 
 def dispatch(turn: Turn, env: TurnEnvironment) -> SkillResult | None:
@@ -81,19 +79,19 @@ def dispatch(turn: Turn, env: TurnEnvironment) -> SkillResult | None:
 def observe_interrupted(turn: Turn, env: TurnEnvironment) -> None:
     """An interrupted act: what the operation did is not known."""
     done = None if turn.op is None else INTERRUPTED
-    record(turn, env, done)
-    end_or_go_on(turn, env, done)
+    end_or_go_on(turn, env, record(turn, env, done))
 
 
-def record(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> None:
+def record(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> SkillResult | None:
     """Record the result of every call of this decision, the used budget and the plan's step.
-    ``done``: of ``turn.op``.
+    Returns ``done``, of ``turn.op``.
     """
     if turn.op is not None and done is not None:
         _record(turn, env, turn.op, done)
     _decline_further_calls(turn, env)
     _record_step(turn, env, done)
     turn.op = turn.approval = None
+    return done
 
 
 # --- The result --------------------------------------------------------------------------------

@@ -39,9 +39,10 @@ REJECTED_TEXT = 'Rejected by the operator'
 
 
 def ask(turn: Turn, env: TurnEnvironment) -> None:
-    """Blocks until the answer. Raises TurnCancelled."""
+    """Blocks until the answer; without a question it does nothing. Raises TurnCancelled."""
     question, since_s = turn.question, time.monotonic()
-    assert question is not None
+    if question is None:
+        return
     answer = env.approval_queue.ask(question, env.cancellation)
     turn.spend(seconds=since_s - time.monotonic())  # a wait for a person does not count
     apply_answer(turn, env, question, answer)

@@ -79,9 +79,7 @@ class Decider(Protocol):
 def think(turn: Turn, env: TurnEnvironment, deciders: Sequence[Decider]) -> None:
     """Raises TurnCancelled."""
     observe(turn, env)
-    op, reasons = take(turn, env, choose(turn, env, deciders))
-    if op is not None:
-        propose(turn, env, op, reasons)
+    propose(turn, env, *take(turn, env, choose(turn, env, deciders)))
 
 
 def choose(turn: Turn, env: TurnEnvironment, deciders: Sequence[Decider]) -> Choice:
@@ -265,10 +263,14 @@ def _count_refusal(turn: Turn, text: str) -> None:
 # --- The gate, and a question first ------------------------------------------------------------
 
 
-def propose(turn: Turn, env: TurnEnvironment, op: Operation, reasons: Sequence[str] = ()) -> None:
+def propose(
+    turn: Turn, env: TurnEnvironment, op: Operation | None, reasons: Sequence[str] = ()
+) -> None:
     """Keep the operation for the stage ``act`` if it passes the gate, and ask before it where the
-    gate, or one of ``reasons``, wants it.
+    gate, or one of ``reasons``, wants it. None: there is none.
     """
+    if op is None:
+        return
     asked, leaves_fence = check(turn, env, op)
     if turn.op is not None and (reasons or asked):
         put_question(turn, env, op.full_text, [*reasons, *asked], op, leaves_fence=leaves_fence)

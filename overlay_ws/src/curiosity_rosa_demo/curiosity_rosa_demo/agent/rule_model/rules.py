@@ -27,8 +27,7 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     ToolCall,
 )
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a_good_capture
-from curiosity_rosa_demo.agent.rule_model.operations import DEFAULT_DRIVE_S
-from curiosity_rosa_demo.agent.rule_model.orders import carry_out, limit_refusal
+from curiosity_rosa_demo.agent.rule_model.orders import carry_out, DEFAULT_DRIVE_S, limit_refusal
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
