@@ -38,9 +38,8 @@ from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope
 from curiosity_rosa_demo.agent.llm.usage_ledger import call_cost, UsageLedger
 from curiosity_rosa_demo.agent.llm.wire import retry_after_s
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
+from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
