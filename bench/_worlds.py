@@ -26,7 +26,7 @@ import random
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folders are on the path from here on
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS

@@ -65,10 +65,10 @@ from curiosity_rosa_demo.agent.interfaces.mcp.calls import RETURN_S
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order as GateOrder
-from curiosity_rosa_demo.agent.react.guardrails.gate import under_order
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.gate import Order as GateOrder
+from curiosity_rosa_demo.agent.react.gate import under_order
+from curiosity_rosa_demo.agent.react.turn import TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, make_registry

@@ -46,18 +46,18 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any
 
 from _bench import main, Part, quantile, Result, ROOT
 from _start_loops import Loop, START_S, WAYS
 from _task_witness import ENDS, Witness
-from curiosity_rosa_demo.agent.react.checkpointer import CheckpointCodec
+from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted
 from curiosity_rosa_demo.trace.jsonl_log import read_trace
 from demo_bench import Api, Bench, ODOMETRY, Run
 from harness import Sandbox, wait_until
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from nav_msgs.msg import Odometry
 
 WORK_S = (0.02, 0.4)  # of the task engine before a kill
@@ -217,19 +217,20 @@ class KilledDemo:
         with closing(sqlite3.connect(f'file:{file}?mode=ro', uri=True)) as connection:
             newest = 'SELECT type, checkpoint FROM checkpoints ORDER BY checkpoint_id DESC LIMIT 1'
             found = connection.execute(newest).fetchone()
-        calls: list[Any] = CheckpointCodec().loads_typed(found)['channel_values']['brain'].messages
-        if len({each['call_id'] for each in calls}) < len(calls):
+        saved = JsonPlusSerializer().loads_typed(found)['channel_values']['turn']
+        calls = Turn.model_validate_json(saved).exchanges
+        if len({each.call_id for each in calls}) < len(calls):
             faults.append('two calls have one ID')
-        done = sorted((each for each in calls if 'op' in each), key=lambda each: each['at'])
+        done = sorted((each for each in calls if each.op), key=lambda each: each.at)
         events = self.events()
         acts = [event for event in events if event.kind is TraceKind.ACT and event.tool_name]
         acted: Counter[str] = Counter()
         for act in acts:
-            call = next((each for each in done if each['at'] >= act.ts), None)
-            if call is None or call['op'] != act.message:
+            call = next((each for each in done if each.at >= act.ts), None)
+            if call is None or call.op != act.message:
                 faults.append(f'{act.message} was carried out, and no such call is recorded')
             else:
-                acted[call['call_id']] += 1
+                acted[call.call_id] += 1
         repeated = sum(count > 1 for count in acted.values())
         faults += [f'{repeated} calls were carried out again'] if repeated else []
         motions = sum(act.tool_name in MOTIONS for act in acts)

@@ -29,11 +29,11 @@ import uuid
 
 from _bench import disk_folder, main, Part, quantile, Result
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa, robot_prompts
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.prompt import decide_tool, robot_prompts
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
+from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task

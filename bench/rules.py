@@ -32,7 +32,7 @@ import sys
 import time
 
 from _bench import main, milliseconds, Part, Result, ROOT
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, stage_of, Surroundings
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of, Surroundings
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin

@@ -50,7 +50,6 @@ from _sentences import (
 )
 from _worlds import GOAL, optimum, price, run_turn, World, world_of
 from curiosity_rosa_demo.agent.language.understand import understand
-from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -221,7 +220,7 @@ def run_text(config: Config, twin: RoverTwin, text: str) -> Score:
         if kind is TraceKind.ERROR:
             score.refusals += not acting[0]
         elif kind is TraceKind.DECIDE:
-            score.by_routine += BY in (fields.get('data') or {})
+            score.by_routine += 'by' in (fields.get('data') or {})
         acting[0] = kind is TraceKind.ACT or (acting[0] and kind is not TraceKind.DECIDE)
 
     began = time.perf_counter()

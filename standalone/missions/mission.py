@@ -25,7 +25,6 @@ from uuid import UUID
 from curiosity_rosa_demo.adapter.adapter_node import AdapterApp
 from curiosity_rosa_demo.agent.agent_node import AgentApp
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -41,7 +40,7 @@ from missions.faults import SETTERS
 from missions.graph import Graph
 from missions.happenings import Happening, KINDS, START_S
 from missions.judge import Judge, Violation
-from missions.model import SimulatedModel
+from missions.model import SimulatedDecider
 from missions.rover import Rover
 from missions.scheduler import Scheduler, SimulatedProcess, Spinning
 
@@ -141,9 +140,7 @@ class Mission:
         self.judge = Judge(self.config, self.rover.body.state, lambda: self.rover.moves)
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
-        self.model = SimulatedModel(
-            rover=RoverFigures.of(self.config), chance=self._chance('model')
-        )
+        self.model = SimulatedDecider(self._chance('model'))
         self.app: AgentApp | None = None
         self.processes: dict[str, SimulatedProcess] = {}
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()

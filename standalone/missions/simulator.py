@@ -136,7 +136,7 @@ class Simulator:
         change: Change | None = None,
     ) -> Result:
         """Run one mission in this process, which is of no use afterwards."""
-        from curiosity_rosa_demo.agent.llm import chat_model
+        from curiosity_rosa_demo.agent import rosa_agent_factory
         from missions.mission import Mission
 
         if happenings is None:
@@ -146,8 +146,8 @@ class Simulator:
         folder.mkdir()
         gc.disable()
         mission = Mission(seed, self.config_dir, folder)
-        any_chat_model: Any = chat_model
-        any_chat_model.make_chat_model = lambda *_: mission.model
+        any_factory: Any = rosa_agent_factory
+        any_factory.RuleDecider = mission.model
         if change is not None:
             change(mission)
         try:

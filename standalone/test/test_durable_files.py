@@ -24,7 +24,7 @@ import sys
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import StoreError, Task

@@ -12,10 +12,8 @@ and a simulated rover before them; and the nodes of the loop, one at a time, wit
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Sequence
 import itertools
-import json
 import os
 from typing import Any
 from unittest import mock
@@ -25,18 +23,24 @@ from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.graph import STAGES
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
-from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.react.act import act
+from curiosity_rosa_demo.agent.react.answer import apply_answer
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.deciders import ModelDecider, PlanDecider, RetryDecider
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.think import think
+from curiosity_rosa_demo.agent.react.turn import (
+    Turn,
+    TurnEnvironment,
+    TurnRequest,
+    TurnResult,
+)
+from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
     BrainState,
     Json,
     Mode,
@@ -46,7 +50,6 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import ModelCalled
@@ -111,7 +114,7 @@ def asking(*skills: str, **approval: Any) -> Config:
 def model_of(config: Config, usage: UsageLedger | None = None) -> Any:
     """The configured model, which reads KEY from the environment."""
     with mock.patch.dict(os.environ, {'OPENAI_API_KEY': KEY}):
-        return make_chat_model(config.agent.llm, config, usage)
+        return make_chat_model(config.agent.llm, usage)
 
 
 def close_model(model: Any) -> None:
@@ -297,24 +300,29 @@ class ScriptedAgent:
 
 
 class Nodes:
-    """A turn whose nodes the test calls. ``acts`` are the operations that were carried out."""
+    """A turn whose stages the test calls. ``acts`` are the operations that were carried out."""
 
     def __init__(self, *script: Any, config: Config = SHIPPED) -> None:
         self.rover, self.agent = SimulatedRover(), ScriptedAgent(*script)
         self.world = SimulatedRoverWorld(self.rover, config)
         self.events: list[TraceEvent] = []
         registry = REGISTRY if config.skills is SHIPPED.skills else make_registry(config)
-        self.turn = TurnContext(
-            config=config,
-            limits=Limits.of(config),
+        self.env = TurnEnvironment(
             registry=registry,
-            skill_executor=SkillExecutor(registry, self.world),
             world=self.world,
-            agent=self.agent,
+            approval_queue=ApprovalQueue(timeout_s=20.0),
+            checkpoints=':memory:',
             trace=self._trace,
-            text='Go on.',
+            recall=str,
+            on_react_state=lambda react: None,
         )
-        self.state = BrainState()
+        self.model = ModelDecider(self.env, self.agent)
+        self.begin('Go on.')
+
+    def begin(self, goal: str) -> None:
+        """A new turn."""
+        self.turn = Turn(goal=goal)
+        self.env.hear(goal)
 
     def _trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.events.append(new_event(kind, message, **fields))
@@ -324,33 +332,24 @@ class Nodes:
         brain = BrainState(tasks=TasksState(mode=Mode(mode)), robot=RobotState(safety_latch=latch))
         self.world.brain_state = lambda: brain
 
-    def run(self, *nodes: Any) -> BrainState:
-        """Run these nodes; the state after them, as a checkpoint gives it back."""
+    def run(self, stage: Callable[..., None], *more: Any) -> Turn:
+        """Run the stage; the turn after it, as a checkpoint gives it back."""
+        stage(self.turn, self.env, *more)
+        after, self.turn = self.turn, Turn.model_validate_json(self.turn.model_dump_json())
+        assert self.turn == after
+        return self.turn
 
-        async def all_of_them() -> BrainState:
-            state = self.state
-            for node in nodes:
-                state = await node(state, self.turn)
-            return state
+    def think(self) -> Turn:
+        return self.run(think, (PlanDecider(self.env), RetryDecider(self.env), self.model))
 
-        after = asyncio.run(all_of_them())
-        self.state = BrainState.model_validate_json(after.model_dump_json())
-        assert self.state == after
-        return self.state
+    def answer(self, action: str, **answer: Any) -> Turn:
+        """The stage 'ask', once the question has this answer."""
+        question, given = self.turn.question, ApprovalAnswer(ApprovalAction(action), **answer)
+        assert question is not None
+        return self.run(apply_answer, question, given)
 
-    def think(self) -> BrainState:
-        return self.run(*STAGES['think'])
-
-    def answer(self, monkeypatch: Any, action: str, **answer: Any) -> BrainState:
-        """The stage 'ask', in which LangGraph's interrupt hands back this answer."""
-        given = {'action': action, 'arguments': None, 'why': '', **answer}
-        module = 'curiosity_rosa_demo.agent.react.nodes.human_approval.interrupt'
-        with monkeypatch.context() as patch:
-            patch.setattr(module, lambda question: given)
-            return self.run(*STAGES['ask'])
-
-    def act(self) -> BrainState:
-        return self.run(*STAGES['act'])
+    def act(self) -> Turn:
+        return self.run(act)
 
     @property
     def acts(self) -> list[tuple[str, Any]]:
@@ -359,11 +358,11 @@ class Nodes:
 
     def told(self) -> list[ToolResult]:
         """What the model reads of its calls so far."""
-        return [from_json(ToolResult, str(each['result'])) for each in self.state.messages]
+        return [each.result for each in self.turn.exchanges if each.result is not None]
 
     def calls(self) -> list[tuple[str, Any]]:
         """The calls as the model is told that it made them."""
-        return [(str(m['tool']), json.loads(str(m['input']))) for m in self.state.messages]
+        return [(each.tool, each.arguments) for each in self.turn.exchanges]
 
 
 def handed_over(events: list[TraceEvent]) -> list[str]:

@@ -55,7 +55,7 @@ from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot_service import RobotService

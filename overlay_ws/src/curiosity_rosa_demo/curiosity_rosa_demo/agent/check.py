@@ -25,7 +25,7 @@ import sys
 from typing import Annotated
 
 from curiosity_rosa_demo.agent.kernel.decision import KernelDecision
-from curiosity_rosa_demo.agent.react.guardrails.gate import GateDecision
+from curiosity_rosa_demo.agent.react.gate import GateDecision
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config

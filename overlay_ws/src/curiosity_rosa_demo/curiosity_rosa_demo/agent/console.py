@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import beside_the_stop, understand
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel import loop as kernel
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
-from curiosity_rosa_demo.agent.react import graph as react
-from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
+from curiosity_rosa_demo.agent.react import act, think
+from curiosity_rosa_demo.agent.react.answer import ask
+from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
 from curiosity_rosa_demo.agent.tasks.order import rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.record import TaskSkill
@@ -47,9 +48,7 @@ from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
 
 class MastState(Model):
-    """State of the mast. ``is_open`` is None when unknown, which counts as open."""
-
-    is_open: bool | None
+    is_open: bool | None  # None: unknown, which counts as open
     yaw_rad: float | None = None
 
 
@@ -64,20 +63,20 @@ class IStateManager(ABC):
     """Holds one BrainState."""
 
     @abstractmethod
-    def get_state(self) -> BrainState:
-        """The current state."""
+    def get_state(self) -> BrainState: ...
 
     @abstractmethod
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """Replace the parts that ``updates`` names and return the new state."""
+        """Replace the parts that ``updates`` names, by models or by dicts of all their fields.
+        Raises ValidationError and keeps the previous state.
+        """
 
     @abstractmethod
-    def serialize(self) -> str:
-        """The current state as JSON."""
+    def serialize(self) -> str: ...
 
     @abstractmethod
     def deserialize(self, data: str) -> BrainState:
-        """Replace the current state by the one in ``data``."""
+        """Replace the state by the one in ``data``. Raises SerdeError and keeps the old one."""
 
 
 class StateManager(IStateManager):
@@ -90,9 +89,6 @@ class StateManager(IStateManager):
         return self._state
 
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """``updates`` maps names of parts to models, or to dicts of all their fields. Raises
-        ValidationError and keeps the previous state.
-        """
         self._state = BrainState(**{**dict(self._state), **updates})
         return self._state
 
@@ -100,7 +96,6 @@ class StateManager(IStateManager):
         return self._state.serialize()
 
     def deserialize(self, data: str) -> BrainState:
-        """Raises SerdeError and keeps the previous state."""
         self._state = BrainState.deserialize(data)
         return self._state
 
@@ -109,8 +104,7 @@ class IKernelNode(ABC):
     """One node of the outer loop."""
 
     @abstractmethod
-    def execute(self, state: BrainState) -> BrainState:
-        """The state after this node."""
+    def execute(self, state: BrainState) -> BrainState: ...
 
 
 @dataclass(frozen=True)
@@ -131,64 +125,60 @@ class IReActNode(ABC):
     """One node of the agent loop."""
 
     @abstractmethod
-    async def execute(self, state: BrainState) -> BrainState:
-        """The state after this node."""
+    async def execute(self, state: BrainState) -> BrainState: ...
+
+
+# Of the executor's turn; the second argument is what the node before has returned.
+_REACT: dict[str, Callable[[TurnExecutor, Any], Any]] = {
+    'build_observation': lambda it, _: think.observe(it.turn, it.env),
+    'react_decide': lambda it, _: think.choose(it.turn, it.env, it.deciders),
+    'compile_ops': lambda it, choice: think.take(it.turn, it.env, choice),
+    'guardrails_check': lambda it, taken: think.propose(it.turn, it.env, *taken),
+    'human_approval': lambda it, _: ask(it.turn, it.env),
+    'dispatch_skills': lambda it, _: act.dispatch(it.turn, it.env),
+    'observe_result': lambda it, done: act.record(it.turn, it.env, done),
+    'stop_or_loop': lambda it, done: act.end_or_go_on(it.turn, it.env, done),
+}
 
 
 @dataclass(frozen=True)
 class _ReActNode(IReActNode):
     name: str
-    function: react.Node
-    turn: TurnContext
+    executor: TurnExecutor
+    returned: list[Any]
 
     async def execute(self, state: BrainState) -> BrainState:
-        return await self.function(state, self.turn)
+        node, turn = _REACT[self.name], self.executor.turn
+        self.returned.append(await asyncio.to_thread(node, self.executor, self.returned[-1]))
+        messages = [each.model_dump(mode='json') for each in turn.exchanges]
+        return state.model_copy(update={'react': turn.shown(), 'messages': messages})
 
 
-def react_nodes(turn: TurnContext) -> list[_ReActNode]:
-    """The eight nodes in the order in which they run. ``human_approval`` waits in LangGraph's
-    ``interrupt``, so a graph with a checkpointer must run it.
-    """
-    stages = react.STAGES.values()
-    functions = [node for stage in stages for node in stage if node is not put_question]
-    return [
-        _ReActNode(node.__name__, _approval if node is human_approval else node, turn)
-        for node in functions
-    ]
-
-
-async def _approval(state: BrainState, turn: TurnContext) -> BrainState:
-    """Ask when the proposed operation needs an answer; otherwise do nothing."""
-    if state.react.question is None:
-        state = await put_question(state, turn)
-    return state if state.react.question is None else await human_approval(state, turn)
+def react_nodes(executor: TurnExecutor) -> list[_ReActNode]:
+    """The eight nodes in the order in which they run, on the executor's turn."""
+    returned: list[Any] = [None]
+    return [_ReActNode(name, executor, returned) for name in _REACT]
 
 
 class ISkillExecutor(ABC):
-    """Runs skills by name."""
+    """Runs skills by name; a run has an ID, progress reports and a result."""
 
     @abstractmethod
-    async def dispatch(self, skill_name: str, params: dict[str, Any]) -> str:
-        """Start a skill and return the ID of the run."""
+    async def dispatch(self, skill_name: str, params: dict[str, Any]) -> str: ...
 
     @abstractmethod
-    async def cancel(self, goal_id: str) -> bool:
-        """Request the end of a run. Return whether the request is accepted."""
+    async def cancel(self, goal_id: str) -> bool: ...
 
     @abstractmethod
-    async def get_feedback(self, goal_id: str) -> dict[str, Any]:
-        """The last progress report; empty before the first."""
+    async def get_feedback(self, goal_id: str) -> dict[str, Any]: ...
 
     @abstractmethod
-    async def get_result(self, goal_id: str) -> dict[str, Any]:
-        """Wait for the end of the run and return its result."""
+    async def get_result(self, goal_id: str) -> dict[str, Any]: ...
 
 
 class JsonSkillExecutor(ISkillExecutor):
-    """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of this
-    executor and refuses new ones; the owner of a stop button must hold it. A turn's guardrails do
-    not check these runs; the adapter's checks apply to them as to all others. The last MAX_RUNS
-    runs are known; any other raises KeyError.
+    """Adapts a SkillExecutor and raises its errors. ``cancellation`` stops every run of it and
+    refuses new ones: who has a stop button holds it. Only the adapter checks these runs.
     """
 
     MAX_RUNS = 100
@@ -226,28 +216,22 @@ class Scheduler:
         self._numbers: dict[str, int] = {}
         self._ready = ReadyQueue()
 
-    def register(self, task: Task) -> None:
-        """Make ``task`` known to get(), without queueing it."""
+    def register(self, task: Task) -> None:  # for get(), without queueing it
         self._tasks[task.id] = task
 
     def add(self, task: Task) -> None:
-        """Register and queue ``task``."""
         self.register(task)
         number = self._numbers.setdefault(task.id, len(self._numbers))
         self._ready.add(task.id, (rank_of(task, 0.0), True, number), frozenset())
 
     def pick_next(self) -> Task | None:
         """Take the first PENDING or PAUSED task from the queue; None if it has none."""
-        while (task_id := self._ready.pop_next()) is not None:
-            task = self._tasks[task_id]
-            if task.state in (LifecycleState.PENDING, LifecycleState.PAUSED):
-                return task
-        return None
+        waiting = (LifecycleState.PENDING, LifecycleState.PAUSED)
+        taken = (self._tasks[task_id] for task_id in iter(self._ready.pop_next, None))
+        return next((task for task in taken if task.state in waiting), None)
 
     def suspend(self, task_id: str) -> None:
-        """An ACTIVE task becomes PAUSED and is queued again. Raises UnknownTask,
-        IllegalTransition.
-        """
+        """ACTIVE becomes PAUSED, and is queued. Raises UnknownTask, IllegalTransition."""
         task = self.get(task_id)
         if task is None:
             raise UnknownTask(task_id)

@@ -14,38 +14,30 @@ some of them run shell text. TurnExecutor replaces ROSA's executor and handles e
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import call_attributes, usable_answer
-from curiosity_rosa_demo.agent.llm.chat_model import tool_options
 from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
 from curiosity_rosa_demo.agent.llm.messages import (
-    fitting,
     names_other_tools,
-    with_one_system_message,
 )
 from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
-from curiosity_rosa_demo.agent.react.loop import TurnExecutor
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.react.turn.decide_tool import decide_tool
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment
-from curiosity_rosa_demo.agent.rule_model.model import read_view, RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
+from curiosity_rosa_demo.agent.react.deciders import (
+    ModelDecider,
+    PlanDecider,
+    RetryDecider,
+    RuleDecider,
+)
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer, TurnExecutor
+from curiosity_rosa_demo.agent.react.prompt import decide_tool, NextActionAgent, robot_prompts
+from curiosity_rosa_demo.agent.react.think import Decider
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL, Prompts
-from curiosity_rosa_demo.infra.spans import current_span
+from curiosity_rosa_demo.infra.config.agent import LOCAL
 from curiosity_rosa_demo.tools.tool_impl import make_tools
-from langchain.agents.format_scratchpad.tools import format_to_tool_messages
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, SystemMessage
-from langchain_core.outputs import ChatGeneration
 from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.runnables import RunnablePassthrough
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from rosa import RobotSystemPrompts, ROSA
 import rosa.rosa
 
@@ -60,98 +52,31 @@ class _CuriosityTools:
         return self._tools
 
 
-class NextActionAgent:
-    """ROSA's agent: its prompt, its model and its parser, called one after the other. As a
-    RunnableSequence they would cost twice as much, most of it in thread pools.
-    """
-
-    def __init__(
-        self,
-        prompt: Any,
-        model: Any,
-        parser: Any,
-        tools: list[BaseTool],
-        llm: LlmConfig,
-        sight: Sight | None = None,
-    ) -> None:
-        """``llm``: of ``model``. ``sight`` adds the pictures; None: the model cannot see."""
-        self._prompt, self._parser, self._llm, self._sight = prompt, parser, llm, sight
-        self._model = model.bind_tools(tools, **tool_options(llm))
-        self._schemas = [convert_to_openai_tool(tool) for tool in tools]
-        self._offered = [tool.name for tool in tools]
-
-    def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
-        """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer. ``rejected``
-        of the inputs, if any, are messages that show the model its last answer and why it is asked
-        again.
-        """
-        call, name = current_span(), self._llm.model or self._llm.provider
-        call.rename(f'chat {name[:100]}')
-        call.set({'gen_ai.provider.name': self._llm.provider, 'gen_ai.request.model': name})
-        message = self._model.invoke(self.messages(inputs), config)
-        call.set(call_attributes(message))
-        # The parser silently drops tool calls that it cannot read, so check them first.
-        message = usable_answer(message, self._offered)
-        return self._parser.parse_result([ChatGeneration(message=message)])
-
-    def messages(self, inputs: dict[str, Any]) -> list[BaseMessage]:
-        """The request: as much of the talk and of the calls as the window holds."""
-        scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
-        if self._sight is not None:
-            scratchpad = self._sight.with_pictures(scratchpad, inputs.get('pictures') or {})
-        prompt = self._prompt.format_prompt(**{**inputs, 'agent_scratchpad': scratchpad})
-        messages = with_one_system_message([*prompt.to_messages(), *inputs.get('rejected', ())])
-        talk = sum(not isinstance(each, SystemMessage) for each in inputs['chat_history'])
-        return fitting(messages, talk, self._llm, self._schemas)
-
-    def view(self, rover: RoverFigures, inputs: dict[str, Any]) -> TurnView:
-        """The inputs as the rule model reads them."""
-        return read_view(rover, self.messages(inputs), self._schemas)
-
-
 class CuriosityRosa(ROSA):
     """ROSA, limited to our skills. ``executor`` runs the turns and has the last one's result."""
 
     turn_executor: TurnExecutor
 
     def __init__(
-        self, model: BaseChatModel, environment: TurnEnvironment, saver: TurnCheckpointer
+        self, model: BaseChatModel | None, environment: TurnEnvironment, saver: TurnCheckpointer
     ) -> None:
+        """``model`` None: the rule model decides."""
         config = environment.world.config
         llm = config.agent.llm
-        self._llm, self._model = llm, model
-        self._sight = Sight(llm, environment.world.pictures) if can_see(llm, model) else None
-        if self._sight is not None:
+        self._llm, self._model, self._env, self._saver = llm, model, environment, saver
+        environment.can_see = model is not None and can_see(llm, model)
+        if environment.can_see:
             environment.registry.offer_vision_skills()
-        self._rover = RoverFigures.of(config)
-        self._has_fallback = llm.fallback == 'routine' and llm.provider != 'routine'
+        if model is not None and llm.fallback == 'routine':
+            environment.fallback = FallbackModel()
         self._our_tools = [
             *make_tools(environment.registry.for_model(), _refuse_direct_run),
             decide_tool(),
         ]
-        self._make_turn_executor = lambda agent: TurnExecutor(
-            TurnContext(
-                config=config,
-                limits=Limits.of(config),
-                registry=environment.registry,
-                skill_executor=SkillExecutor(
-                    environment.registry, environment.world, monitor=environment.monitor
-                ),
-                world=environment.world,
-                agent=agent,
-                fallback=self._fallback,
-                can_see=self._sight is not None,
-                trace=environment.trace,
-                memory=environment.recall,
-            ),
-            saver=saver,
-            approval_queue=environment.approval_queue,
-            shown=environment.on_react_state,
-        )
         super().__init__(
             ros_version=2,
-            llm=model,
-            prompts=robot_prompts(config.prompts, can_see=self._sight is not None),
+            llm=model or RunnablePassthrough(),
+            prompts=robot_prompts(config.prompts, can_see=environment.can_see),
             streaming=llm.streaming,
         )
 
@@ -178,42 +103,22 @@ class CuriosityRosa(ROSA):
         finally:
             shared[:] = before
 
-    def _get_agent(self) -> Any:
+    def _get_agent(self) -> Decider:
+        self._decider: Decider = RuleDecider(self._env)
+        if self._model is None:
+            return self._decider
         _, prompt, _, parser = super()._get_agent().steps
-        tools, llm = self._our_tools, self._llm
-        self._agent: Any = NextActionAgent(prompt, self._model, parser, tools, llm, self._sight)
-        self._fallback: FallbackModel | None = None
-        if self._has_fallback:
-            ours = {'provider': 'routine', 'model': '', 'context_tokens': 0}
-            routine = RuleChatModel(rover=self._rover)
-            rules = NextActionAgent(prompt, routine, parser, tools, llm.model_copy(update=ours))
-            self._fallback = FallbackModel(rules, view=partial(rules.view, self._rover))
-        return self._agent
+        sight = Sight(self._llm, self._env.world.pictures) if self._env.can_see else None
+        agent = NextActionAgent(prompt, self._model, parser, self._our_tools, self._llm, sight)
+        self._decider = ModelDecider(self._env, agent)
+        return self._decider
 
-    def _get_executor(self, verbose: bool) -> Any:
-        self.turn_executor = self._make_turn_executor(self._agent)
+    def _get_executor(self, verbose: bool) -> TurnExecutor:
+        deciders = (PlanDecider(self._env), RetryDecider(self._env), self._decider)
+        self.turn_executor = TurnExecutor(self._env, deciders, self._saver)
         return self.turn_executor
 
 
 def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
     """Refuse the call: LangChain needs the schemas only, and the executor runs the skills."""
     raise NotImplementedError(name)
-
-
-def robot_prompts(prompts: Prompts, *, can_see: bool = False) -> RobotSystemPrompts:
-    """prompts.yaml as ROSA's categories. Braces are doubled: ROSA reads prompts as templates."""
-
-    def literal(text: str) -> str | None:
-        return text.replace('{', '{{').replace('}', '}}') or None
-
-    ours = prompts.robot_system_prompts
-    return RobotSystemPrompts(
-        embodiment_and_persona=literal(ours.embodiment_and_persona),
-        critical_instructions=literal(ours.critical_instructions),
-        about_your_environment=literal(ours.relevant_context),
-        nuance_and_assumptions=literal(ours.nuance_and_assumptions),
-        constraints_and_guardrails=literal(prompts.vision.text) if can_see else None,
-        about_your_capabilities=literal(prompts.bootstrap.text)
-        if prompts.bootstrap.enabled
-        else None,
-    )

@@ -24,7 +24,7 @@ from typing import Annotated
 
 from curiosity_rosa_demo.domain.models import Json as Json
 from curiosity_rosa_demo.domain.models import Model
-from curiosity_rosa_demo.domain.operation import DecidedOp, Operation
+from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.serde import from_json, to_json
 from pydantic import Field
@@ -253,7 +253,7 @@ class Decision(Model):
     type: DecisionType = DecisionType.CONTINUE
     reason: str = ''
     plan_patch: Json | None = None
-    ops: list[DecidedOp] = Field(default_factory=list)
+    ops: list[Operation] = Field(default_factory=list)
     by: str = ''
 
 
@@ -290,9 +290,7 @@ class Question(Model):
 
 
 class ReactState(Model):
-    """The state of one turn. ``BrainState.messages`` holds its calls so far, one Json each:
-    ``tool``, ``input``, ``call_id``, ``thought``, ``result`` (a ToolResult as JSON, or None).
-    """
+    """The state of one turn, as agent/react/turn.py shows it."""
 
     iter: Whole = 0
     observation: Json = Field(default_factory=dict)
@@ -315,11 +313,6 @@ class ReactState(Model):
     internal_error: bool = False  # a fault of our own has ended the turn
     answer: str = ''  # the outcome of the turn, as text
     rehearsal: Rehearsal | None = None  # of the plan
-
-    @property
-    def decided_op(self) -> DecidedOp | None:
-        """What the decision proposes; None when it proposes nothing."""
-        return self.decision.ops[0] if self.decision is not None and self.decision.ops else None
 
 
 class TraceState(Model):

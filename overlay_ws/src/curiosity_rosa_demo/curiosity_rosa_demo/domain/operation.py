@@ -6,33 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""An operation: one call of a skill, as the nodes of the agent loop pass it on.
-
-JSON exists only in a checkpoint, which pydantic writes and reads.
-"""
+"""An operation: one call of a skill. An exchange: a call of a turn with its result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 import json
-from typing import Annotated, Literal
+from typing import Any
 
-from curiosity_rosa_demo.domain.models import Json
+from curiosity_rosa_demo.domain.models import Json, Model, ToolResult
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.text import clip, visible
-from pydantic import ConfigDict, Field
-
-
-class _Exact:
-    """Of the dataclasses that BrainState holds: pydantic reads their fields and no others."""
-
-    __pydantic_config__ = ConfigDict(extra='forbid')
+from pydantic import ConfigDict
 
 
 @dataclass(frozen=True)
-class Operation(_Exact):
+class Operation:
     """One call of a skill. ``arguments`` match the skill's schema. ``plan_step`` is the ID of the
     plan step that the operation executes.
     """
+
+    __pydantic_config__ = ConfigDict(extra='forbid')
 
     skill: str
     arguments: Json
@@ -70,92 +64,78 @@ def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-# --- What a decision of the agent loop proposes: one value of the union ``DecidedOp`` ----------
-# ``react_decide`` makes it and ``compile_ops`` makes an Operation of it, or a question, or a
-# result for the model. ``call_id`` is the ID of the call in ``BrainState.messages``.
-
-
 DECIDE_TOOL = 'decide'  # the tool of the model that changes course instead of acting
+# Of refused calls: nothing is broken and nothing was started.
+REFUSALS = frozenset(
+    {
+        RefusalCode.MAST_NOT_CLOSED,
+        RefusalCode.MAST_NOT_OPEN,
+        RefusalCode.NOT_STOWED,
+        RefusalCode.MAST_IS_CLOSED,
+        RefusalCode.MOVE_IN_PROGRESS,
+        RefusalCode.OBSTACLE,
+        RefusalCode.GEOFENCE,
+        RefusalCode.ENERGY,
+        RefusalCode.BUDGET,
+        RefusalCode.REFUSED_AGAIN,
+    }
+)
 
 
-@dataclass(frozen=True)
-class ToolCall(_Exact):
-    """A call of a tool. Its arguments have an exact JSON form; no schema has checked them yet."""
+class Exchange(Model):
+    """A call of a turn and its result, None while it is not known. ``input``: the arguments as
+    JSON, as text, because a model may write NaN. ``thought``: the text beside the call. ``at``:
+    when the result came, in seconds since the epoch. ``by``: the rule model's mark. ``op``: what
+    was carried out, as text; '' for nothing. ``edited_from``: the call before an operator changed
+    it. ``retry_of``: the ID of the call that this one repeats. ``picture``: a reference to the
+    picture that a model which can see gets with the result, never its pixels.
+    """
 
     tool: str
-    arguments: Json
-    call_id: str
-    kind: Literal['tool_call'] = 'tool_call'
+    input: str
+    call_id: str = ''
+    thought: str = ''
+    by: str = ''
+    op: str = ''
+    edited_from: str = ''
+    retry_of: str = ''
+    result: ToolResult | None = None
+    at: float = 0.0
+    picture: Json | None = None
+
+    @property
+    def arguments(self) -> Any:
+        return json.loads(self.input)
 
     @property
     def text(self) -> str:
+        """The call, for people."""
         return call_text(self.tool, self.arguments)
 
+    @property
+    def code(self) -> str:
+        """The error code; '' without one."""
+        return '' if self.result is None else self.result.error_code
 
-@dataclass(frozen=True)
-class CourseChange(_Exact):
-    """A call of ``decide``: the decision's type, reason and plan_patch say what changes.
-    ``text``: the call, for people.
-    """
+    @property
+    def declined(self) -> bool:
+        return self.code == RefusalCode.DECLINED
 
-    call_id: str
-    text: str
-    kind: Literal['course_change'] = 'course_change'
+    @property
+    def ok(self) -> bool:
+        return self.result is not None and self.result.ok
 
+    @property
+    def reason(self) -> str:
+        """Why it failed, for people and models; '' for a success."""
+        return '' if self.result is None else self.result.error_reason
 
-@dataclass(frozen=True)
-class ModelQuestion(_Exact):
-    """The model asks the operator a yes-or-no question, and reads the answer as a result."""
+    @property
+    def refused(self) -> bool:
+        """A motion that has begun tells its duration; the same code then says why it has ended."""
+        return self.code in REFUSALS and 'duration_s' not in self.data
 
-    question: str
-    call_id: str
-    kind: Literal['model_question'] = 'model_question'
-
-
-@dataclass(frozen=True)
-class PlanStepCall(_Exact):
-    """The call of the plan's step. ``question``: to the operator before the call; '' for none."""
-
-    step_id: int
-    call: ToolCall
-    question: str = ''
-    kind: Literal['plan_step_call'] = 'plan_step_call'
-
-
-@dataclass(frozen=True)
-class PlanStepQuestion(_Exact):
-    """A step of the plan that only asks the operator."""
-
-    step_id: int
-    question: str
-    kind: Literal['plan_step_question'] = 'plan_step_question'
-
-
-@dataclass(frozen=True)
-class PlanStepRejected(_Exact):
-    """The operator's no to a step of the plan. ``why`` may be empty."""
-
-    step_id: int
-    why: str
-    kind: Literal['plan_step_rejected'] = 'plan_step_rejected'
-
-
-@dataclass(frozen=True)
-class RefusedCall(_Exact):
-    """A call that makes no operation. ``text``: the call, for people. ``why``: for the model.
-    ``code``: of the error map; '' for none.
-    """
-
-    tool: str
-    text: str
-    call_id: str
-    why: str
-    code: str = ''
-    kind: Literal['refused_call'] = 'refused_call'
-
-
-PlanStepOp = PlanStepCall | PlanStepQuestion | PlanStepRejected
-DecidedOp = Annotated[
-    ToolCall | CourseChange | ModelQuestion | PlanStepOp | RefusedCall,
-    Field(discriminator='kind'),
-]
+    @property
+    def data(self) -> Json:
+        """Of its result."""
+        return {} if self.result is None else self.result.data

@@ -18,13 +18,13 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 import re
 
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
     AGENT_IS_GONE,
     AGENT_IS_SILENT,
     DRIVER_FELL_SILENT,
+    Json,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.domain.brain_state import RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel

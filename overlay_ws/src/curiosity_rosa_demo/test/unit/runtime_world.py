@@ -30,8 +30,8 @@ from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.decisions import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import WorldState
-from curiosity_rosa_demo.agent.react.guardrails.gate import current_order, Order
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.gate import current_order, Order
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans

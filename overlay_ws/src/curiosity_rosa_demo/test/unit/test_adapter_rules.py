@@ -30,7 +30,7 @@ from curiosity_rosa_demo.adapter.watches import (
     Settling,
     ViewState,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, MIN_SECONDS
+from curiosity_rosa_demo.agent.react.forecast import MeasuredSpeeds, MIN_SECONDS
 from curiosity_rosa_demo.domain.geometry import along, DIRECTIONS
 from curiosity_rosa_demo.domain.models import (
     OBSTACLE_AHEAD,

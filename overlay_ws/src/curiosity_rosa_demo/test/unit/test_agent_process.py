@@ -30,9 +30,9 @@ from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.kernel.checkpoint import durable_part, KernelCheckpoint
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.skills.monitor import running_task

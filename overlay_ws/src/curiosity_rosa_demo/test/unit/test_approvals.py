@@ -18,7 +18,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+from curiosity_rosa_demo.agent.react.ask import (
     ApprovalAnswer,
     ApprovalQueue,
     QuestionNotFound,

@@ -51,7 +51,7 @@ from curiosity_rosa_demo.agent.policy.world import (
     WorldModel,
     WorldState,
 )
-from curiosity_rosa_demo.agent.react.plan.steps import check_plan
+from curiosity_rosa_demo.agent.react.plan import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.skills.registry import make_registry

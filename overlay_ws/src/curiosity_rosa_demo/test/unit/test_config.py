@@ -20,7 +20,7 @@ from action_profile import GAP_RAD, profiles
 from action_profile import TYPE as FOLLOW
 from curiosity_rosa_demo.adapter.report import mismatch
 from curiosity_rosa_demo.agent.policy.port import check_world
-from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
+from curiosity_rosa_demo.agent.react.prompt import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from curiosity_rosa_demo.infra.config.agent import DEMO

@@ -55,8 +55,8 @@ from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.memory import event_line
-from curiosity_rosa_demo.agent.react.plan.steps import plan_question, plan_text
-from curiosity_rosa_demo.agent.react.turn.texts import (
+from curiosity_rosa_demo.agent.react.plan import plan_question, plan_text
+from curiosity_rosa_demo.agent.react.texts import (
     budget_text,
     pending_table,
     question_summary,

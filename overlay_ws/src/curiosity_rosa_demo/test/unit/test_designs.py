@@ -39,6 +39,7 @@ from curiosity_rosa_demo.agent.designs import (
 )
 from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
 from curiosity_rosa_demo.agent.policy import world
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer, TurnExecutor
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, IllegalTransition, TaskError, UnknownTask
@@ -172,15 +173,21 @@ def test_the_kernel_s_nodes_make_the_graph_s_tick() -> None:
     assert state.hci.user_interrupt is brain_state.UserInterruptType.NEW_GOAL
 
 
+def executor_of(world: Nodes) -> TurnExecutor:
+    executor = TurnExecutor(world.env, [world.model], TurnCheckpointer(':memory:'))
+    executor.turn = world.turn
+    return executor
+
+
 def test_the_loop_s_nodes_carry_a_call_out_and_wait_for_a_person() -> None:
     async def once(world: Nodes, state: BrainState) -> BrainState:
-        for node in react_nodes(world.turn):
+        for node in react_nodes(executor_of(world)):
             assert isinstance(node, IReActNode)
             state = await node.execute(state)
         return state
 
     world = Nodes([action('get_status')], finish())
-    assert ' '.join(node.name for node in react_nodes(world.turn)) == (
+    assert ' '.join(node.name for node in react_nodes(executor_of(world))) == (
         'build_observation react_decide compile_ops guardrails_check human_approval '
         'dispatch_skills observe_result stop_or_loop'
     )
@@ -188,9 +195,10 @@ def test_the_loop_s_nodes_carry_a_call_out_and_wait_for_a_person() -> None:
     assert (world.acts, state.react.stop_reason) == ([('get_status', {})], '')
     assert asyncio.run(once(world, state)).react.stop_reason == 'FINISH'
     asked = Nodes([action('mast_open')], config=asking('mast_open'))
-    with pytest.raises(RuntimeError, match='runnable context'):  # LangGraph's interrupt
-        asyncio.run(once(asked, BrainState()))
-    assert asked.acts == []
+    asked.env.approval_queue.reject_all()
+    state = asyncio.run(once(asked, BrainState()))
+    assert (asked.acts, [each.code for each in asked.turn.exchanges]) == ([], ['REJECTED'])
+    assert 'nobody is there' in str(state.messages[0]['result'])
 
 
 @in_loop

@@ -24,7 +24,7 @@ from contract_pages import (
     with_parts,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
-from curiosity_rosa_demo.agent.react.graph import mermaid
+from curiosity_rosa_demo.agent.react.loop import mermaid
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from harness import ROOT

@@ -21,9 +21,9 @@ import re
 from typing import Any
 
 from attacks import FAMILIES, TURNS_OF_EPISODE
-from curiosity_rosa_demo.agent.react.guardrails.gate import APPROVAL_RULE
-from curiosity_rosa_demo.agent.react.guardrails.rules import RULES, TURN_RULES
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
+from curiosity_rosa_demo.agent.react.gate import APPROVAL_RULE
+from curiosity_rosa_demo.agent.react.rules import RULES, TURN_RULES
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,

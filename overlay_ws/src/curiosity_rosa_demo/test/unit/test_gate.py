@@ -18,18 +18,18 @@ from pathlib import Path
 import shutil
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import (
+from curiosity_rosa_demo.agent.react.fence import (
+    geofence_reason,
+    metres_ahead,
+    reach_of,
+)
+from curiosity_rosa_demo.agent.react.gate import (
     Approval,
     call_refusal,
     Order,
     order_verdict,
 )
-from curiosity_rosa_demo.agent.react.guardrails.geofence import (
-    geofence_reason,
-    metres_ahead,
-    reach_of,
-)
-from curiosity_rosa_demo.agent.react.guardrails.rules import (
+from curiosity_rosa_demo.agent.react.rules import (
     Ask,
     CALL_RULES,
     drive_refusal,
@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
     RULES,
     what_to_ask,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits, Proposal, Situation
+from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
 from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task

@@ -11,20 +11,22 @@ guardrail and what a person answers reached in a real turn of the agent (propert
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
+import json
 from pathlib import Path
 import re
 import shutil
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+from curiosity_rosa_demo.agent.react import think
+from curiosity_rosa_demo.agent.react.answer import REJECTED_TEXT
+from curiosity_rosa_demo.agent.react.fence import (
     geofence_reason,
     metres_ahead,
     motion_seconds,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import (
+from curiosity_rosa_demo.agent.react.rules import (
     drive_refusal,
     find_refusal,
     NOTHING,
@@ -32,7 +34,7 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
     TURN_RULES,
     what_to_ask,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     MAST_SKILLS,
     NAVIGATE_SKILL,
@@ -40,16 +42,13 @@ from curiosity_rosa_demo.agent.react.guardrails.situation import (
     Situation,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.nodes.guardrails_check import apply_guardrails
-from curiosity_rosa_demo.agent.react.nodes.human_approval import REJECTED_TEXT
-from curiosity_rosa_demo.agent.react.turn.messages import with_react_fields
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ProposedOps, ReactState, Spent
+from curiosity_rosa_demo.agent.react.turn import Turn as SavedTurn
+from curiosity_rosa_demo.domain.brain_state import Json, Spent
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.operation import Exchange, Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.serde import from_json
 from curiosity_rosa_demo.infra.config.limits import Guardrails
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config, shipped_config_dir
@@ -80,7 +79,7 @@ from guardrails_world import (
     with_approval,
     with_fence,
 )
-from hypothesis import given, HealthCheck, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
 from runtime_world import AgentWorld
@@ -401,26 +400,21 @@ ASKING = with_approval(skills=list(DRIVES))
 def test_an_operation_is_dispatched_or_refused_and_never_both(
     odd: Json, name: str, limits: Limits
 ) -> None:
+    nodes = Nodes(finish())
+    nodes.env.limits = limits
     op = Operation(name, {'duration_s': 1.0, 'x': 1.0, 'y': 1.0}, 'c1')
-    call: Json = {**dict.fromkeys(('tool', 'input', 'thought'), ''), 'call_id': 'c1', 'at': 0.0}
-    ops, observation = ProposedOps(to_dispatch=[op]), {**STANDING, **odd}
-    react = ReactState(observation=observation, proposed_ops=ops, refused_in_a_row=2)
-    told: list[Refusal] = []
-    before = BrainState(messages=[{**call, 'result': None}], react=react)
-    after = asyncio.run(
-        apply_guardrails(before, limits, skill_facts, lambda _, why: told.append(why))
-    )
-    assert BrainState.model_validate(after.model_dump()) == after
-    proposed = after.react.proposed_ops
-    assert proposed is not None
-    passed = proposed.to_dispatch == [op]
-    assert passed is not bool(told)
-    result = after.messages[0]['result']
+    call = Exchange(tool=name, input=json.dumps(op.arguments), call_id='c1')
+    observation = {**STANDING, **odd}
+    nodes.turn = SavedTurn(exchanges=[call], observation=observation, refused_in_a_row=2)
+    turn = nodes.run(think.propose, op)
+    refused = [event.data for event in nodes.events if event.kind == 'ERROR']
+    passed, result = turn.op == op, turn.exchanges[0].result
+    assert passed is not bool(refused)
     assert (result is None) is passed
-    assert passed or from_json(ToolResult, str(result)) == told[0].result()
-    assert passed or not proposed.need_approval
-    assert after.react.refused_in_a_row == (0 if passed else 3)
-    assert after.react.refused == ({} if passed else {op.text: 1})
+    assert passed or turn.question is None
+    assert result is None or result.data['refusal'] == refused[0]
+    assert turn.refused_in_a_row == (0 if passed else 3)
+    assert turn.refused == ({} if passed else {op.text: 1})
 
 
 DONE = Say('Done.')
@@ -545,7 +539,7 @@ worlds = st.tuples(
 )
 
 
-@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150))
 @given(
     skill=st.sampled_from(['move_forward', 'turn_left']),
     duration_s=durations,
@@ -553,7 +547,6 @@ worlds = st.tuples(
     world=worlds,
 )
 def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
-    monkeypatch: pytest.MonkeyPatch,
     skill: str,
     duration_s: float,
     answer: dict[str, Any],
@@ -561,7 +554,7 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
 ) -> None:
     proposed = {'duration_s': duration_s}
     nodes = Nodes([action(skill, proposed), action('mast_close')], config=asking())
-    question = nodes.think().react.question
+    question = nodes.think().question
     assert question is not None
     assert question.op is not None
     assert (question.op.skill, question.op.arguments) == (skill, proposed)
@@ -570,7 +563,7 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
     mode, latch, nodes.rover.mast_is_open = world
     nodes.now(mode=mode, latch=latch)
     nodes.rover.calls.clear()
-    nodes.answer(monkeypatch, **answer)
+    nodes.answer(**answer)
     nodes.act()
 
     asked_for = answer.get('arguments', proposed)
@@ -593,18 +586,18 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
         assert 'too far' in result.error_reason
 
 
-def test_the_words_of_a_plan_are_not_taken_for_the_fence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_of_a_plan_are_not_taken_for_the_fence() -> None:
     """A yes to them says nothing of the fence that the rover has come near since."""
     nodes = Nodes(finish(), config=with_rules(geofence={'leaving': 'ask'}))
     steps = [{'action': 'move_forward', 'parameters': {'duration_s': 9.0}}]
     words = {'requires_confirmation': True, 'confirmation_message': 'GEOFENCE: all well inside.'}
     plan = create_plan_from_llm_response({'goal': 'Drive', 'steps': steps, **words})
-    nodes.state = with_react_fields(nodes.state, plan=plan.to_dict())
-    question = nodes.think().react.question
+    nodes.turn.plan = plan
+    question = nodes.think().question
     assert question is not None
     assert question.reasons[0].startswith('GEOFENCE: all well inside.')
     nodes.rover.place(95.0)
-    again = nodes.answer(monkeypatch, 'APPROVE').react.question
+    again = nodes.answer('APPROVE').question
     assert again is not None, 'the fence was not asked for'
     assert again.reasons[0].startswith('GEOFENCE: may lead to ')
     assert nodes.acts == []

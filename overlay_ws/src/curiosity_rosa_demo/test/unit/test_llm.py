@@ -22,8 +22,6 @@ from curiosity_rosa_demo.agent.llm.budget import (
     call_cost,
     limits_of,
     SCOPES,
-    Spending,
-    Tokens,
     usage_line,
     usage_table,
 )
@@ -31,13 +29,11 @@ from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, ModelCall
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.errors import explain, KEY_NAMES, retry_after_s
 from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
-from curiosity_rosa_demo.agent.llm.usage import turn_scope, UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope, UsageLedger
 from curiosity_rosa_demo.agent.llm.usage_meter import MAX_TOKENS
-from curiosity_rosa_demo.agent.react.nodes.react_decide import OBSERVATION_HEADING
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.messages import call_entry
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.rosa_agent_factory import robot_prompts
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -56,6 +52,7 @@ from turn_world import (
     config_of,
     KEY,
     LLM,
+    Nodes,
     OFFERED,
     parts_of_the_key,
     SHIPPED,
@@ -85,13 +82,14 @@ def test_a_model_that_fails_ends_the_turn_in_words() -> None:
 
 
 def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:
-    made: set[str] = set()
-    for number, own in enumerate(['', 'call_x', 'call_x', '', 'rosa00004', '']):
-        call_id = str(call_entry(action_with(own), '', made)['call_id'])
-        assert call_id == own or re.fullmatch('[A-Za-z0-9]{9}', call_id)
-        assert (call_id == own) is (bool(own) and own not in made)
-        made.add(call_id)
-        assert len(made) == number + 1
+    owns = ['', 'call_x', 'call_x', '', 'rosa00004', '']
+    nodes = Nodes([action_with(own) for own in owns])
+    made: list[str] = []
+    for own, each in zip(owns, nodes.think().exchanges, strict=True):
+        assert each.call_id == own or re.fullmatch('[A-Za-z0-9]{9}', each.call_id)
+        assert (each.call_id == own) is (bool(own) and own not in made)
+        made.append(each.call_id)
+    assert len(set(made)) == len(owns)
 
 
 WHO = "The model 'scripted' of openai"
@@ -457,7 +455,7 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
 def refused(**llm: Any) -> str:
     """Why the model cannot be made."""
     with pytest.raises(ModelSetupError) as caught:
-        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm, SHIPPED)
+        make_chat_model(config_of(llm={**LLM, **llm}).agent.llm)
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
     assert not parts_of_the_key(str(caught.value))
     return str(caught.value)

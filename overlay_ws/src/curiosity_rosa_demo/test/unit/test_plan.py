@@ -16,7 +16,7 @@ from pathlib import Path
 import re
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.plan.steps import (
+from curiosity_rosa_demo.agent.react.plan import (
     approve_step,
     check_plan,
     ENDED_STATUSES,

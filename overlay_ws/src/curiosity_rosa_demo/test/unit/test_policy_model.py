@@ -41,8 +41,6 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     TtlCache,
 )
 from curiosity_rosa_demo.agent.policy.world import PolicyAction
-from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from examples import examples, fields
@@ -86,10 +84,14 @@ def llm_of(server: ChatServer, **changes: Any) -> LlmConfig:
     return config_of(llm={**LLM, 'base_url': server.url, 'streaming': False, **changes}).agent.llm
 
 
+def model_for(llm: LlmConfig) -> Any:
+    return make_chat_model(llm)
+
+
 def asking(server: ChatServer, *script: Reply, **changes: Any) -> Ask:
     server.says(*script)
     llm = llm_of(server, **changes)
-    return ask_chat_model(make_chat_model(llm, SHIPPED), WORLD, llm)
+    return ask_chat_model(model_for(llm), WORLD, llm)
 
 
 def suggestion(arguments: Any = GOOD, name: str = 'PolicyAction') -> Say:
@@ -179,12 +181,10 @@ def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer)
     assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
 
 
-def test_who_calls_no_tools_the_rules_and_others_are_no_suggesters() -> None:
+def test_who_calls_no_tools_and_others_are_no_suggesters() -> None:
     silent = FakeListChatModel(responses=['rest'])
     failed = failure(ask_chat_model(silent, WORLD, SHIPPED.agent.llm))
     assert 'cannot call tools' in failed.reason
-    rules = RuleChatModel(rover=RoverFigures.of(SHIPPED))
-    failure(ask_chat_model(rules, WORLD, SHIPPED.agent.llm))
     with pytest.raises(SuggestionFailed, match='no message of a model'):
         read_action(HumanMessage('rest'))
     with pytest.raises(SuggestionFailed) as caught:

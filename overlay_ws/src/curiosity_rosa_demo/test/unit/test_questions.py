@@ -36,7 +36,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     Mode,
     Pose,
-    ProposedOps,
     Question,
     ReactState,
     Reading,
@@ -92,12 +91,10 @@ def inbox(
     """A state with these messages, even ones that no validation would let through; with an open
     question, whose ID is ``asked``.
     """
-    ops = ProposedOps(
-        need_approval=question or asked != '', approval_payload={'id': asked} if asked else {}
-    )
+    open_ = Question(id=asked, text='') if question or asked else None
     return BrainState(
         tasks=TasksState.model_construct(inbox=list(messages)),
-        react=ReactState(proposed_ops=ops),
+        react=ReactState(question=open_),
         trace=TraceState(log=list(log)),
     )
 
@@ -208,11 +205,11 @@ def test_a_question_that_nobody_asked_answers_none_and_an_edit_carries_its_paylo
 
 def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
     """After a tick with these messages; ``question``: the ID of an open question."""
-    ops = ProposedOps(need_approval=True, approval_payload={'id': question}) if question else None
+    open_ = Question(id=question, text='') if question else None
     before = state.model_copy(
         update={
             'tasks': state.tasks.model_copy(update={'inbox': list(messages)}),
-            'react': state.react.model_copy(update={'proposed_ops': ops}),
+            'react': state.react.model_copy(update={'question': open_}),
         }
     )
     return kernel_route(task_queue(event_arbitrate(hci_ingress(before), RULES)))

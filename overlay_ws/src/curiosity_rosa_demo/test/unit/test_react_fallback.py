@@ -10,30 +10,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.call import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
-from curiosity_rosa_demo.agent.react.guardrails.rules import find_refusal
-from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal, situation_of
-from curiosity_rosa_demo.agent.react.nodes import react_decide
-from curiosity_rosa_demo.agent.react.nodes.supervision import (
+from curiosity_rosa_demo.agent.react import deciders
+from curiosity_rosa_demo.agent.react.gate import proposal_of
+from curiosity_rosa_demo.agent.react.rules import find_refusal
+from curiosity_rosa_demo.agent.react.supervise import (
     fits,
     missing_act,
     REPEATS,
     stuck_reason,
 )
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.skills import drive
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
@@ -43,20 +43,16 @@ from langchain_core.exceptions import OutputParserException
 import pytest
 from runtime_world import AgentWorld
 from skill_world import skill_named
-from tool_rover import SimulatedRover
 from turn_world import (
     action,
     asking,
     BY_ROUTINE,
-    config_of,
     finish,
     handed_over,
     KEY,
-    LLM,
     Nodes,
     OFFERED,
     REGISTRY,
-    rosa_of,
     SHIPPED,
     World,
 )
@@ -72,14 +68,15 @@ def by_routine(events: list[TraceEvent]) -> list[str | None]:
 
 def test_a_model_that_keeps_failing_is_left_alone_for_a_while() -> None:
     nodes, now = nodes_of(TimeoutError(), text=FIND), [50.0]
-    nodes.turn.fallback = FallbackModel(routine(), lambda: now[0])
+    nodes.env.fallback = FallbackModel(lambda: now[0])
 
     def asked() -> int:
         """How often the model is asked in a turn, which ends well."""
-        nodes.state, before = BrainState(), len(nodes.agent.asked)
+        nodes.begin(nodes.turn.goal)
+        before = len(nodes.agent.asked)
         nodes.events.clear()
         run(nodes)
-        assert nodes.state.react.ok
+        assert nodes.turn.ok
         return len(nodes.agent.asked) - before
 
     assert asked() == MAX_FAILURES
@@ -91,9 +88,10 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while() -> None:
     now[0] += 0.01
     assert asked() == 1, 'one trial'
     now[0] += BREAKER_OPEN_S
-    nodes.agent.script, nodes.turn.text = [finish('I am back.')], 'What is the rover status?'
+    nodes.agent.script = [finish('I am back.')]
+    nodes.begin('What is the rover status?')
     assert asked() == 1
-    assert nodes.state.react.answer == 'I am back.'
+    assert nodes.turn.answer == 'I am back.'
 
 
 def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure() -> None:
@@ -107,30 +105,30 @@ def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failur
         assert world.calls == []
 
 
-def test_a_no_of_a_person_is_not_passed_by(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_no_of_a_person_is_not_passed_by() -> None:
     for first in (
         [action('mast_open'), action('mast_close')],
         [action('decide', {'type': 'ASK_HUMAN', 'reason': 'May I?'})],
     ):
         nodes = nodes_of(first, TimeoutError(), text=FIND, config=asking('mast_open'))
         nodes.think()
-        nodes.answer(monkeypatch, 'REJECT', why='not now')
+        nodes.answer('REJECT', why='not now')
         nodes.act()
         nodes.think()
-        assert nodes.act().react.stop_reason == 'ABORT'
+        assert nodes.act().stop_reason == 'ABORT'
         assert (handed_over(nodes.events), nodes.acts) == ([], [])
 
 
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
     nodes = nodes_of(TimeoutError(), text=FIND)
-    trace = nodes.turn.trace
+    trace = nodes.env.trace
 
     def press(kind: TraceKind, message: str, **fields: Any) -> None:
         trace(kind, message, **fields)
         if message.startswith(BY_ROUTINE):
-            nodes.turn.cancellation.cancel('Stopped by a test')
+            nodes.env.cancellation.cancel('Stopped by a test')
 
-    nodes.turn.trace = press
+    nodes.env.trace = press
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
         nodes.think()
     assert nodes.acts == []
@@ -146,17 +144,11 @@ class Watched(SkillExecutor):
         return super().start(skill_name, params, cancellation)
 
 
-@cache
-def routine() -> Any:
-    fallback = rosa_of(SimulatedRover(), config_of(llm=LLM)).turn_executor._turn.fallback
-    assert fallback is not None
-    return fallback.agent
-
-
 def nodes_of(*script: Any, text: str, config: Config = SHIPPED) -> Nodes:
-    """Nodes whose model is scripted and whose routine is ROSA's."""
+    """Nodes whose model is scripted and for which the rule model stands in."""
     nodes = Nodes(*script, config=config)
-    nodes.turn.fallback, nodes.turn.text = FallbackModel(routine(), lambda: 50.0), text
+    nodes.env.fallback = FallbackModel(lambda: 50.0)
+    nodes.begin(text)
     return nodes
 
 
@@ -164,9 +156,9 @@ def run(nodes: Nodes, between: Callable[[], None] = lambda: None) -> int:
     """Stage by stage to the turn's end, a question is one; how many loops."""
     for loop in range(1, 200):
         between()
-        if nodes.think().react.question is not None:
+        if nodes.think().question is not None:
             return loop
-        if nodes.act().react.stop_reason:
+        if nodes.act().stop_reason:
             return loop
     raise AssertionError('the turn has no end')
 
@@ -205,19 +197,15 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
 ) -> None:
     nodes = nodes_of(*script, *([TimeoutError()] if broken else []), text=text)
     nodes.rover.light = light
-    nodes.turn.skill_executor = watched = Watched(REGISTRY, nodes.world)
+    nodes.env.skill_executor = watched = Watched(REGISTRY, nodes.world)
     begun: list[str] = []
 
     def heard(name: str, arguments: Json) -> None:
-        state, skill = nodes.state, REGISTRY.get(name)
-        proposed = state.react.proposed_ops
-        assert proposed is not None
-        (op,) = proposed.to_dispatch
+        op, env = nodes.turn.op, nodes.env
+        assert op is not None
         assert (op.skill, op.arguments) == (name, arguments)
-        resources = frozenset(skill.definition.resources_required)
-        cost = nodes.turn.config.tool_costs.of(name)
-        proposal = Proposal(op, resources, skill.risk, cost)
-        assert find_refusal(proposal, situation_of(state), nodes.turn.limits) is None
+        proposal = proposal_of(op, REGISTRY, env.config)
+        assert find_refusal(proposal, env.situation(nodes.turn), env.limits) is None
         begun.append(name)
 
     watched.heard = heard
@@ -240,24 +228,22 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
 EXPLORE, DRIVE, OPEN = 'Analyze the ground texture', 'Drive forward for 2 s.', 'Open the mast.'
 
 
-def resources(tool: str) -> list[str]:
-    return REGISTRY.get(tool).definition.resources_required
-
-
-def entry(tool: str, error: str = '', *, by: str = '', op: bool = True, **data: Any) -> Json:
+def entry(tool: str, error: str = '', *, by: str = '', op: bool = True, **data: Any) -> Exchange:
     result = ToolResult.failure(error, **data) if error else ToolResult.success(**data)
-    made: Json = {'tool': tool, 'input': '{}', 'result': to_json(result)}
-    return {**made, **({'op': tool} if op else {}), **({'by': by} if by else {})}
+    return Exchange(tool=tool, input='{}', result=result, op=tool if op else '', by=by)
 
 
-def stuck(goal: str, *messages: Json) -> str:
-    return stuck_reason(goal, messages, PATIENCE, resources)
+def turn_of(goal: str, *exchanges: Exchange) -> tuple[Turn, TurnEnvironment]:
+    nodes = Nodes(finish())
+    nodes.begin(goal)
+    nodes.turn.exchanges = list(exchanges)
+    return nodes.turn, nodes.env
 
 
 GOOD = entry('capture_and_score', score=0.9, is_good=True)
 
 
-ENDS: list[tuple[str, list[Json], str]] = [
+ENDS: list[tuple[str, list[Exchange], str]] = [
     (EXPLORE, [], 'good picture'),
     (EXPLORE, [entry('capture_and_score', 'no image')], 'good picture'),
     (EXPLORE, [entry('capture_and_score', score=0.1, is_good=False)], 'good picture'),
@@ -277,7 +263,7 @@ ENDS: list[tuple[str, list[Json], str]] = [
 
 
 def test_an_order_ends_with_a_successful_call_that_fits() -> None:
-    found = [(goal, told, missing_act(goal, told, resources)) for goal, told, _ in ENDS]
+    found = [(goal, told, missing_act(*turn_of(goal, *told))) for goal, told, _ in ENDS]
     assert found == ENDS
     for act, tool in (('move_stop', 'move_forward'), ('move_forward', 'stop_base')):
         assert not fits(act, tool, lambda _: ['base']), 'a stop is no motion'
@@ -308,7 +294,7 @@ HALF_FAILED = PATIENCE.failures_in_a_row // 2
 LOOP = [entry('mast_close'), entry('move_forward'), entry('mast_open')]
 
 
-STUCK: list[tuple[list[Json], str]] = [
+STUCK: list[tuple[list[Exchange], str]] = [
         ([entry('get_status')] * REPEATS, 'The model called get_status 2 times with the same'),
         ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
         ([entry('fly', f'no {n}', op=False) for n in range(HALF_FAILED)], '4 calls of the'),
@@ -323,7 +309,7 @@ STUCK: list[tuple[list[Json], str]] = [
 
 def test_a_model_is_stuck_without_a_gain_and_only_then() -> None:
     for messages, why in STUCK:
-        reason = stuck(EXPLORE, *messages)
+        reason = stuck_reason(*turn_of(EXPLORE, *messages))
         assert reason.startswith(why)
         assert bool(reason) is bool(why)
 
@@ -366,7 +352,7 @@ SAFETY_VIOLATION = RefusalCode.SAFETY_VIOLATION.value
 @pytest.fixture(autouse=True)
 def no_retry_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('OPENAI_API_KEY', KEY)
-    monkeypatch.setattr(react_decide, 'RETRY_WAIT_S', 0.0)
+    monkeypatch.setattr(deciders, 'RETRY_WAIT_S', 0.0)
 
 
 def _e_stop(world: World) -> None:

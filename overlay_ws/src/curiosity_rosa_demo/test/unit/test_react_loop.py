@@ -17,23 +17,16 @@ import threading
 from typing import Any
 
 from chat_server import Call, Reply, Say
-from curiosity_rosa_demo.agent.react.guardrails.situation import situation_of
-from curiosity_rosa_demo.agent.react.nodes.build_observation import (
-    build_observation,
-    MAX_OBSERVATION_CHARS,
-    MAX_RESULTS,
-)
-from curiosity_rosa_demo.agent.react.nodes.human_approval import ASK_TO_CONTINUE
-from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT
-from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import MAX_LOOPS_PER_STEP, stop_or_loop
-from curiosity_rosa_demo.agent.react.nodes.supervision import SentenceStream
-from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+from curiosity_rosa_demo.agent.react.act import end_or_go_on, MAX_LOOPS_PER_STEP
+from curiosity_rosa_demo.agent.react.ask import (
     ApprovalAnswer,
     ApprovalQueue,
     QuestionNotFound,
 )
-from curiosity_rosa_demo.agent.react.turn.messages import call_entry, with_result
-from curiosity_rosa_demo.agent.react.turn.request import TurnResult
+from curiosity_rosa_demo.agent.react.deciders import NO_ANSWER_TEXT
+from curiosity_rosa_demo.agent.react.supervise import SentenceStream
+from curiosity_rosa_demo.agent.react.think import MAX_OBSERVATION_CHARS, MAX_RESULTS, observe
+from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, Turn, TurnResult
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -42,17 +35,15 @@ from curiosity_rosa_demo.domain.brain_state import (
     DecisionType,
     Json,
     Question,
-    ReactState,
     RobotState,
     SkillResult,
-    SkillsState,
     SkillStatus,
     Spent,
     TasksState,
     WorldState,
 )
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.operation import call_text
+from curiosity_rosa_demo.domain.operation import call_text, Exchange
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
 from examples import examples
 from harness import wait_until
@@ -134,25 +125,16 @@ returned = st.one_of(
 def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any]) -> None:
     nodes = Nodes(*script)
     for _ in script:
-        state = nodes.think()
-        decision, proposed = state.react.decision, state.react.proposed_ops
-        assert decision is not None
-        assert decision.type in DecisionType
-        assert proposed is not None
-        assert len(proposed.to_dispatch) <= 1
-        for op in proposed.to_dispatch:
-            skill = SKILLS[op.skill]
-            skill.arguments.model_validate(op.arguments)
-            assert nodes.calls()[-1] or op.plan_step is not None
-        if state.react.question is not None:
-            assert proposed.need_approval
+        turn = nodes.think()
+        assert turn.decision is not None
+        assert turn.decision.type in DecisionType
+        if turn.op is not None:
+            SKILLS[turn.op.skill].arguments.model_validate(turn.op.arguments)
+            assert nodes.calls()[-1] or turn.op.plan_step is not None
+        if turn.question is not None:
             break  # what an answer does is looked at elsewhere
-        nodes.state = state.model_copy(
-            update={
-                'messages': [each for each in state.messages if each['result'] is not None],
-                'react': state.react.model_copy(update={'plan': None}),
-            }
-        )
+        turn.exchanges = [each for each in turn.exchanges if each.result is not None]
+        turn.plan = turn.op = None
     assert nodes.acts == []
     assert nodes.rover.starts == []
 
@@ -177,7 +159,7 @@ def test_what_a_decision_does() -> None:
     for returned, ends, answer, told in DECIDED:
         nodes = Nodes(returned)
         nodes.think()
-        react = nodes.act().react
+        react = nodes.act()
         assert (react.stop_reason, react.answer) == (ends, answer)
         assert react.ok is (ends in ('FINISH', 'SWITCH_TASK'))
         assert (react.spent.steps, nodes.acts) == (0, [])
@@ -239,22 +221,13 @@ FLAT = {
 }  # fmt: skip
 
 
-def with_results(*results: ToolResult) -> BrainState:
-    messages: list[Any] = []
-    for number, result in enumerate(results):
-        messages.append(call_entry(action(f'tool_{number}'), '', set()))
-        messages = with_result(messages, str(messages[-1]['call_id']), result)
-    return BrainState(messages=messages)
-
-
 def test_the_facts_are_those_of_the_rover_and_of_the_kernel() -> None:
     nodes = Nodes(finish())
     nodes.now(mode='EXEC', latch='e-stop')
     nodes.rover.mast_is_open = True
-    nodes.state = BrainState(
-        react=ReactState(score=0.5, spent=Spent(steps=3, cost=10.0, metres=20.0, seconds=60.0))
-    )
-    seen = nodes.run(build_observation).react.observation
+    spent = Spent(steps=3, cost=10.0, metres=20.0, seconds=60.0)
+    nodes.turn = Turn(score=0.5, spent=spent)
+    seen = nodes.run(observe).observation
     assert set(seen) == FLAT
     assert (seen['x'], seen['mast'], seen['moving'], seen['mode']) == (0.0, 'open', False, 'EXEC')
     assert (seen['safety_latch'], seen['score'], seen['battery_pct']) == ('e-stop', 0.5, None)
@@ -281,20 +254,24 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
     memory: str, results: list[str], steps: int, action_name: str, zones: list[str], latch: str
 ) -> None:
     nodes = Nodes(finish())
-    nodes.turn.recalled = memory
+    nodes.env.recalled = memory
     brain = BrainState(
         tasks=TasksState(), robot=RobotState(safety_latch=latch), world=WorldState(zones=zones)
     )
     nodes.world.brain_state = lambda: brain
     plan = Plan.create_new('goal').to_dict()
     plan['steps'] = [{'step_id': n, 'action': action_name} for n in range(steps)]
-    state = with_results(*(ToolResult.failure(f'no: {text}') for text in results))
-    react = ReactState(plan=Plan.from_dict(plan).to_dict())
-    nodes.state = state.model_copy(update={'react': react})
-    seen = nodes.run(build_observation).react.observation
+    nodes.turn = Turn(
+        plan=Plan.from_dict(plan),
+        exchanges=[
+            Exchange(tool=f'tool_{number}', input='{}', result=ToolResult.failure(f'no: {text}'))
+            for number, text in enumerate(results)
+        ],
+    )
+    seen = nodes.run(observe).observation
     assert set(seen) >= FLAT
     assert len(json.dumps(seen)) <= MAX_OBSERVATION_CHARS
-    assert bool(situation_of(nodes.state).safety_latch) is bool(latch)
+    assert bool(nodes.env.situation(nodes.turn).safety_latch) is bool(latch)
     if steps == 0 and not results:
         told = str(seen.get('memory', ''))
         assert '\n'.join(memory.splitlines()).endswith(told)
@@ -305,24 +282,18 @@ MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'PARAM_INVALID: y': 'ASK_HUMAN', 'NAV_
 OVER = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
 
 
-def state_of(
-    *, decision: Decision | None = None, failure: str = '', beside: bool = False, **react: Any
-) -> BrainState:
+def turn_of(
+    *, decision: Decision | None = None, failure: str = '', beside: bool = False, **more: Any
+) -> tuple[Turn, SkillResult]:
     """After a call of get_status that failed for that reason, or did not fail."""
-    messages = [call_entry(action('get_status'), '', set())]
-    call_id = str(messages[0]['call_id'])
     result = ToolResult.failure(failure) if failure else ToolResult.success()
-    messages = with_result(messages, call_id, result, op=call_text('get_status', {}))
-    if beside:  # a declined call of the same answer
-        messages.append(call_entry(action('no such skill'), '', {call_id}))
-        declined = str(messages[-1]['call_id'])
-        messages = with_result(messages, declined, ToolResult.failure('One at a time'))
+    called = Exchange(tool='get_status', input='{}', result=result, op=call_text('get_status', {}))
+    late = ToolResult.failure('One at a time')
+    declined = Exchange(tool='no such skill', input='{}', result=late)
+    exchanges = [called, declined] if beside else [called]  # of the same answer
     status = SkillStatus.FAILED if failure else SkillStatus.SUCCESS
-    return BrainState(
-        messages=messages,
-        skills=SkillsState(last_result=SkillResult(status=status, error_msg=failure)),
-        react=ReactState(decision=decision or Decision(), **react),
-    )
+    turn = Turn(exchanges=exchanges, decision=decision or Decision(), **more)
+    return turn, SkillResult(status=status, error_msg=failure)
 
 
 counts = st.integers(0, 10)
@@ -359,13 +330,13 @@ def test_a_turn_ends_when_it_must_and_only_then(
     failures = react['failures_in_a_row'] if failure else 0
     same, refused = react['same_in_a_row'], react['refused_in_a_row']
     steps, loops = react['spent'].steps, react['iter']
-    nodes.state = state_of(
+    nodes.turn, done = turn_of(
         decision=decision,
         failure=failure,
         beside=beside,
         **{**react, 'failures_in_a_row': failures},
     )
-    react = nodes.run(stop_or_loop).react
+    react = nodes.run(end_or_go_on, done)
     mapped = MAPPED.get(failure, '')
     if kind in OVER:
         end = kind.value
@@ -396,13 +367,13 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
 ) -> None:
     config = with_rules(patience={'exhausted': DecisionType.ASK_HUMAN})
     nodes = Nodes(finish(), config=config)
-    nodes.state = state_of(failure='boom', failures_in_a_row=failures, same_in_a_row=same)
-    question = nodes.run(stop_or_loop).react.question
+    failed = {'failures_in_a_row': failures, 'same_in_a_row': same}
+    nodes.turn, done = turn_of(failure='boom', **failed)
+    question = nodes.run(end_or_go_on, done).question
     assert question is not None
     assert question.text == f'{failures} failures in a row; the last: boom. Go on?'
-    with pytest.MonkeyPatch.context() as patch:
-        nodes.answer(patch, 'APPROVE' if yes else 'REJECT')
-    react = nodes.act().react
+    nodes.answer('APPROVE' if yes else 'REJECT')
+    react = nodes.act()
     assert react.question is None
     assert react.ok is False
     if yes:

@@ -26,14 +26,14 @@ from curiosity_rosa_demo.agent.check import decide_again, NO_DECISIONS, replay, 
 from curiosity_rosa_demo.agent.kernel.decision import KernelDecision, KernelDecisions
 from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
-from curiosity_rosa_demo.agent.react.guardrails.gate import (
+from curiosity_rosa_demo.agent.react.gate import (
     Approval,
     call_refusal,
     GateDecision,
     Order,
     PASSES,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import Limits
+from curiosity_rosa_demo.agent.react.situation import Limits
 from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, Spent, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.operation import Operation
@@ -323,7 +323,7 @@ def test_what_the_gate_decided_is_decided_again(
     known: dict[str, Any], order: Order, risk: RiskLevel, is_used: bool
 ) -> None:
     if is_used and order.approval is not None:
-        order.approval.use_up()
+        order.approval.used = True
     spent = Spent(metres=3.0)
     asked = GateDecision.asked(BASE, known, spent, risk, order)
     limits = Limits.of(CONFIG)

@@ -10,10 +10,9 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.nodes.compile_ops import was_rejected
+from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep
-from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,
@@ -25,6 +24,7 @@ from curiosity_rosa_demo.domain.models import (
     STOPPED_UNASKED,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.origin import (
     caller_prefix,
     caller_text,
@@ -91,17 +91,17 @@ WORDS = [
 
 def test_the_words_of_a_plugin_are_not_taken_for_a_refusal_or_the_operators_no() -> None:
     for words in WORDS:
-        step = ToolStep('survey', {}, ToolResult.failure(words))
+        step = Exchange(tool='survey', input='{}', result=ToolResult.failure(words))
         assert not step.refused
-        assert not step.interrupted
+        assert step.code == ''
         beliefs = Beliefs(RoverFigures.of(load_config()))
         beliefs.add_step(step)
         assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
         assert beliefs.in_doubt
     for code, rejected in (('', False), ('REJECTED', True)):
         result = ToolResult.failure('Rejected by the operator: says the plugin', code)
-        entry = {'tool': 'survey', 'input': '{}', 'call_id': 'c1', 'result': to_json(result)}
-        assert was_rejected(BrainState(messages=[entry])) is rejected
+        turn = Turn(exchanges=[Exchange(tool='survey', input='{}', result=result)])
+        assert turn.was_rejected is rejected
 
 
 TEXTS = st.text(max_size=600) | st.none() | st.integers()

@@ -16,10 +16,12 @@ import math
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m, geofence_refusal
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, comparison_text
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, Stage, Surroundings
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.language.understand import understand
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
+from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
+from curiosity_rosa_demo.agent.react.situation import Proposal
 from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
@@ -58,8 +60,12 @@ NOTHING_SEEN = Surroundings(SPEEDS)
 YES = ApprovalAnswer(ApprovalAction.APPROVE)
 
 
+def proposed(op: Operation) -> Proposal:
+    return Proposal(op, *skill_facts(op.skill))
+
+
 def stage(surroundings: Surroundings = NOTHING_SEEN, **changes: Any) -> Stage:
-    made = Stage(CONFIG, SHIPPED, skill_facts, surroundings, Origin.PLAN, 'en')
+    made = Stage(CONFIG, SHIPPED, proposed, surroundings, Origin.PLAN, 'en')
     return dataclasses.replace(made, **changes)
 
 
@@ -263,7 +269,7 @@ def test_a_long_way_from_the_light_is_a_detour() -> None:
         frozenset(PRICES),
         CONFIG.guardrails.patience.detour_cost,
     )
-    view = TurnView(figures, EXPLORE, (), tools, PRICES, BRIGHT_X, longest_s=20.0)
+    view = TurnView(figures, understand(EXPLORE), (), tools, PRICES, BRIGHT_X, longest_s=20.0)
     for tool, yaw, arguments, is_detour in WAYS:
         cost = detour_cost(view, tool, arguments, Place(0.0, 0.0, yaw))
         assert (cost > limit) is is_detour, (tool, yaw, arguments)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 import json
@@ -18,6 +17,8 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
+from curiosity_rosa_demo.agent.language.understand import understand
+from curiosity_rosa_demo.agent.react.deciders import RuleDecider
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
     beliefs_from,
@@ -33,13 +34,11 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
-from curiosity_rosa_demo.agent.rule_model.model import read_result, read_view, RuleChatModel
 from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, X, Y, YAW
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
@@ -47,42 +46,30 @@ from curiosity_rosa_demo.domain.models import (
     NEED_TO_CLOSE_MAST,
     ToolResult,
 )
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_stand_in.kinematics import Pose as Start
 from examples import examples, fields
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-    ToolMessage,
-)
-from langchain_core.utils.function_calling import convert_to_openai_tool
 import numpy as np
 import pytest
 from tool_rover import failed, SimulatedRover, tools_of, with_figures
-from turn_world import NINE, SHIPPED
+from turn_world import finish, NINE, Nodes, REGISTRY, SHIPPED
 
 COSTS = {name: SHIPPED.tool_costs.of(name) for name in NINE}
 LONGEST_S = SHIPPED.agent.turn.max_motion_s
 FIGURES = RoverFigures.of(SHIPPED)
 PROFILE = FIGURES.speeds
-OFFERED = make_tools(
-    make_registry(SHIPPED).for_model(), lambda name, **_: ToolResult.failure(name)
-)
-TOOLS = [tool for tool in OFFERED if tool.name in NINE]
-MODEL = RuleChatModel(rover=FIGURES).bind_tools(TOOLS)
 DEMO = '地面のテクスチャを調査して（Analyze the ground texture）'
 ENGLISH = 'Analyze the ground texture'
-HINT = 'About Your Environment: - Bright area starts at X >= 5.0m (configurable).'
-GOOD = to_json(ToolResult.success(score=1.0, is_good=True, image_topic='/c', cost=1))
+
+
+def step_of(tool: str, args: dict[str, Any], result: ToolResult) -> Exchange:
+    return Exchange(tool=tool, input=json.dumps(args), result=result)
 
 
 def with_capture(**changes: Any) -> Config:
@@ -124,7 +111,7 @@ class Rover(SimulatedRover):
         self.demo.body.set_slip(float(self.stuck))
         if self.moving:
             self.begin('move_forward')
-        self.steps: list[ToolStep] = []
+        self.steps: list[Exchange] = []
         self._tools = tools_of(self, with_capture(require_open_mast=self.has_mast))
 
     @property
@@ -157,71 +144,47 @@ class Rover(SimulatedRover):
             if is_drive and self.state:  # it started, and the answer was lost
                 self.begin(tool)
             result = failed(reason, cost=COSTS[tool])
-        self.steps.append(ToolStep(tool, args, result))
+        self.steps.append(step_of(tool, args, result))
         return result
 
 
-def run_turn(rover: Rover, text: str = DEMO, *, prompt: str = HINT, limit: int = 90) -> str:
-    """One turn through the real model; its answer. AssertionError after ``limit`` calls."""
-    offered = [tool for tool in TOOLS if rover.has_mast or tool.name not in MAST_SKILLS]
-    model = RuleChatModel(rover=FIGURES).bind_tools(offered)
-    messages: list[BaseMessage] = [SystemMessage(prompt), HumanMessage(text)]
+def view_of(text: str, *steps: Exchange, bright_x: float | None = 5.0, **more: Any) -> TurnView:
+    """A turn in which these steps were made."""
+    known: dict[str, Any] = {'tools': frozenset(COSTS), 'costs': COSTS, 'longest_s': LONGEST_S}
+    return TurnView(FIGURES, understand(text), steps, bright_x=bright_x, **{**known, **more})
+
+
+def run_turn(
+    rover: Rover, text: str = DEMO, *, bright_x: float | None = 5.0, limit: int = 90
+) -> str:
+    """One turn through the real rules; its answer. AssertionError after ``limit`` calls."""
+    tools = frozenset(name for name in COSTS if rover.has_mast or name not in MAST_SKILLS)
     for _ in range(limit):
-        message = model.invoke(messages)
-        assert isinstance(message, AIMessage)
-        messages.append(message)
-        assert str(message.content).strip(), 'a call without a thought, or no answer'
-        assert detect_language(str(message.content)) == detect_language(text), message.content
-        if not message.tool_calls:
-            return str(message.content)
-        (call,) = message.tool_calls
-        result = rover.use(call['name'], call['args'])
-        messages.append(ToolMessage(to_json(result), tool_call_id=call['id']))
+        made = decide(view_of(text, *rover.steps, bright_x=bright_x, tools=tools))
+        words = made.text if isinstance(made, FinalAnswer) else made.thought
+        assert words.strip(), 'a call without a thought, or no answer'
+        assert detect_language(words) == detect_language(text), words
+        if isinstance(made, FinalAnswer):
+            return words
+        rover.use(made.tool, dict(made.args))
     raise AssertionError(f'no answer within {limit} calls')
 
 
-def asked(text: str, *results: tuple[str, str]) -> list[BaseMessage]:
-    """A turn: the question, then calls with the contents of their tool messages."""
-    messages: list[BaseMessage] = [SystemMessage(HINT), HumanMessage(text)]
-    for i, (tool, content) in enumerate(results):
-        call = {'name': tool, 'args': {}, 'id': f'c{i}', 'type': 'tool_call'}
-        messages.append(AIMessage('', tool_calls=[call]))
-        messages.append(ToolMessage(content, tool_call_id=f'c{i}'))
-    return messages
-
-
-def called(message: BaseMessage) -> str | None:
-    assert isinstance(message, AIMessage)
-    assert len(message.tool_calls) <= 1
-    return message.tool_calls[0]['name'] if message.tool_calls else None
-
-
-# --- as LangChain sees it ---------------------------------------------------------------------
-
-
-def test_it_calls_one_tool_with_a_thought_and_a_new_id_in_each_way_of_asking() -> None:
-    messages = [MODEL.invoke(asked(DEMO)), *MODEL.stream(asked(DEMO))]
-    messages.append(asyncio.run(MODEL.ainvoke(asked(DEMO))))
-    assert [called(message) for message in messages] == ['capture_and_score'] * 3
-    assert all(message.content for message in messages)
-    assert len({m.tool_calls[0]['id'] for m in messages if isinstance(m, AIMessage)}) == 3
-    assert called(MODEL.invoke([SystemMessage('hello')])) is None
-    without_tools = RuleChatModel(rover=FIGURES).invoke(asked('Analyze the ground'))
-    assert without_tools.content == 'I cannot do that: there is no tool capture_and_score.'
-    view = read_view(FIGURES, asked(DEMO), [convert_to_openai_tool(tool) for tool in TOOLS])
-    assert (view.bright_x, view.costs, view.longest_s) == (5.0, COSTS, LONGEST_S)
-    assert view.tools == set(COSTS)
-    assert read_view(FIGURES, [HumanMessage(DEMO)]).bright_x is None
-
-
-def test_an_unreadable_result_is_a_failure_and_of_a_motion_it_is_followed_by_a_stop() -> None:
-    nan, short, odd = '{"ok": true, "data": {"x": NaN}}', '{"ok": false}', '{"ok": true, "a": 1}'
-    for content in ('', 'Error: boom', '[]', nan, short, odd):
-        failure = ToolResult.failure(content or 'Empty result')
-        assert read_result('move_stop', content) == failure
-    assert not read_result('capture_and_score', '{"ok": true, "data": {"score": true}}').ok
-    assert called(MODEL.invoke(asked(DEMO, ('move_forward', 'Traceback ...')))) == 'move_stop'
-    assert called(MODEL.invoke(asked(DEMO, ('turn_left', '{}'))[:-1])) == 'move_stop'
+def test_the_rules_see_the_turn_and_the_skills_as_they_are() -> None:
+    nodes = Nodes(finish())
+    nodes.begin(DEMO)
+    nodes.turn.exchanges = [done('get_status'), Exchange(tool='fly', input='3')]
+    view = RuleDecider(nodes.env).view(nodes.turn)
+    assert (view.said.text, view.bright_x, view.longest_s) == (DEMO, 5.0, LONGEST_S)
+    assert {name: view.cost(name) for name in COSTS} == COSTS
+    assert view.steps == (done('get_status'),)
+    assert view.tools == {*(skill.definition.name for skill in REGISTRY.for_model()), 'decide'}
+    blind = SHIPPED.prompts.robot_system_prompts.model_copy(update={'relevant_context': ''})
+    prompts = SHIPPED.prompts.model_copy(update={'robot_system_prompts': blind})
+    nodes = Nodes(finish(), config=SHIPPED.model_copy(update={'prompts': prompts}))
+    assert RuleDecider(nodes.env).view(nodes.turn).bright_x is None
+    answer = decide(view_of(ENGLISH, tools=frozenset()))
+    assert answer == FinalAnswer('I cannot do that: there is no tool capture_and_score.', ok=False)
 
 
 TOLD = ['score', 'is_good', 'x', 'y', 'yaw_rad', 'rover_x', 'distance_m', 'duration_s', 'moving']
@@ -233,10 +196,10 @@ ODD_VALUES = st.one_of(
     st.text(max_size=3),
 )
 CONTENTS = st.one_of(
-    st.just(GOOD),
-    st.text(max_size=20),
+    st.just(ToolResult.success(score=1.0, is_good=True, image_topic='/c', cost=1)),
+    st.text(max_size=20).filter(str.strip).map(ToolResult.failure),
     st.dictionaries(st.sampled_from([*TOLD, 'mast_is_open']), ODD_VALUES).map(
-        lambda data: json.dumps({'ok': True, 'data': data})
+        lambda data: ToolResult.success(**data)
     ),
 )
 
@@ -245,10 +208,10 @@ CONTENTS = st.one_of(
     st.lists(st.tuples(st.sampled_from([*sorted(COSTS), 'unknown_tool']), CONTENTS), max_size=12),
     st.sampled_from([DEMO, 'status?', 'forward 5 s', 'take a picture', 'rotate the mast', 'stop']),
 )
-def test_no_conversation_breaks_it(results: list[tuple[str, str]], text: str) -> None:
-    message = MODEL.invoke(asked(text, *results))
-    assert called(message) in {*COSTS, None}
-    assert str(message.content).strip()
+def test_no_turn_breaks_it(results: list[tuple[str, ToolResult]], text: str) -> None:
+    made = decide(view_of(text, *(step_of(tool, {}, result) for tool, result in results)))
+    assert isinstance(made, FinalAnswer) or made.tool in COSTS
+    assert (made.text if isinstance(made, FinalAnswer) else made.thought).strip()
 
 
 # --- turns ---------------------------------------------------------------------------------------
@@ -287,25 +250,26 @@ WORDS = (
 NOT_STOWED = failed(RefusalCode.NOT_STOWED.text(part='arm', stow='arm_close'))
 
 
-def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> ToolStep:
-    return ToolStep(tool, args or {}, ToolResult.success(**data))
+def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> Exchange:
+    return step_of(tool, args or {}, ToolResult.success(**data))
 
 
 def decision(
-    text: str, *steps: ToolStep, arm: bool = False, words: tuple[tuple[str, str], ...] = ()
+    text: str, *steps: Exchange, arm: bool = False, words: tuple[tuple[str, str], ...] = ()
 ) -> Decision:
     tools = frozenset({*SKILLS, *(('arm_close', 'arm_open') if arm else ())})
     stows = ('arm_close',) if arm else ()
-    return decide(TurnView(FIGURES, text, steps, tools, longest_s=20.0, stows=stows), words)
+    said = understand(text, words)
+    return decide(TurnView(FIGURES, said, steps, tools, longest_s=20.0, stows=stows))
 
 
-def call(text: str, *steps: ToolStep) -> ToolCall:
+def call(text: str, *steps: Exchange) -> ToolCall:
     made = decision(text, *steps)
     assert isinstance(made, ToolCall), made
     return made
 
 
-def answer(text: str, *steps: ToolStep) -> FinalAnswer:
+def answer(text: str, *steps: Exchange) -> FinalAnswer:
     made = decision(text, *steps)
     assert isinstance(made, FinalAnswer), made
     return made
@@ -319,7 +283,7 @@ def ops(plan: ToolCall) -> list[str]:
     return [' '.join([s['action'], *map(str, s['parameters'].values())]) for s in steps]
 
 
-def carried_out(plan: ToolCall, **data: Any) -> list[ToolStep]:
+def carried_out(plan: ToolCall, **data: Any) -> list[Exchange]:
     """The steps of a turn in which ``plan`` was carried out."""
     steps = plan.args['plan_patch']['plan']['steps']
     results = [done(s['action'], s['parameters'], **data) for s in steps]
@@ -378,13 +342,13 @@ def test_the_answer_says_what_was_really_driven_or_why_it_failed() -> None:
         result = {'turned_deg': turned_deg, 'distance_m': metres}
         assert done_text(tool, result, 'en') == told
     order = 'drive 2 m, then take a picture'
-    blocked = ToolStep('drive_distance', {}, ToolResult.failure('NAV_BLOCKED: a rock'))
+    blocked = step_of('drive_distance', {}, ToolResult.failure('NAV_BLOCKED: a rock'))
     end = answer(order, *carried_out(call(order))[:2], blocked)
     assert (end.ok, 'a rock' in end.text) == (False, True)
     why = 'no free patch of ground: rocks or the rover cover what is near'
-    dark = ToolStep('analyze_ground', {}, failed(f'{GROUND_UNKNOWN}: {why}'))
+    dark = step_of('analyze_ground', {}, failed(f'{GROUND_UNKNOWN}: {why}'))
     steps = (done('capture_and_score', score=0.9, is_good=True), dark)
-    made = decide(TurnView(FIGURES, ENGLISH, steps, frozenset({*NINE, dark.tool})), ())
+    made = decide(view_of(ENGLISH, *steps, tools=frozenset({*NINE, dark.tool})))
     assert isinstance(made, FinalAnswer), made
     told = f'The light is here, but the ground could not be analyzed: {why}.'
     assert (made.ok, made.text.startswith(told)) == (False, True), made
@@ -392,8 +356,8 @@ def test_the_answer_says_what_was_really_driven_or_why_it_failed() -> None:
 
 def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it() -> None:
     for tries, stows in ((1, True), (4, False)):
-        steps = [done('get_status', mast_is_open=False), ToolStep('move_forward', {}, NOT_STOWED)]
-        steps += [ToolStep('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
+        steps = [done('get_status', mast_is_open=False), step_of('move_forward', {}, NOT_STOWED)]
+        steps += [step_of('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
         made = decision('drive forward', *steps, arm=True)
         assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
     out = done('get_status', **{**HERE, 'mast_is_open': False}, stow='arm_close')
@@ -442,14 +406,14 @@ def check_manners(rover: Rover) -> None:
     """What holds for every turn, however it ends."""
     steps = rover.steps
     assert len(steps) <= MAX_CALLS + MAX_ATTEMPTS
-    refused = [step.result.error_reason == NEED_TO_CLOSE_MAST for step in steps]
+    refused = [step.reason == NEED_TO_CLOSE_MAST for step in steps]
     for i, step in enumerate(steps):
         if step.tool in MOTIONS:
-            facts = beliefs_from(TurnView(FIGURES, '', tuple(steps[:i])))
+            facts = beliefs_from(view_of('', *steps[:i]))
             assert facts.mast is Mast.CLOSED, 'a motion although the mast may be open'
             assert not facts.must_stop, 'a motion before the stop'
             assert not (i and refused[i - 1] and refused[i])
-        if i and steps[i - 1].tool in MOTIONS and steps[i - 1].fault:
+        if i and steps[i - 1].tool in MOTIONS and not (steps[i - 1].ok or steps[i - 1].refused):
             assert step.tool == 'move_stop'
 
 
@@ -481,16 +445,18 @@ def test_without_a_hint_the_slope_of_the_score_leads_to_the_light(
 ) -> None:
     assume(abs(math.cos(yaw)) > 0.3)  # driving across the slope, a hop measures next to nothing
     rover = Rover(x=x, yaw=yaw, speed=speed)
-    run_turn(rover, prompt='')
+    run_turn(rover, bright_x=None)
     check_manners(rover)
     assert rover.steps[-1].result.data.get('is_good') is True
 
 
 @settings(max_examples=examples(10))
-@given(rovers(), st.sampled_from(['', 'X >= 5.0']), st.booleans())
-def test_every_turn_ends_with_manners(rover: Rover, prompt: str, tells_pose: bool) -> None:
+@given(rovers(), st.sampled_from([None, 5.0]), st.booleans())
+def test_every_turn_ends_with_manners(
+    rover: Rover, bright_x: float | None, tells_pose: bool
+) -> None:
     rover.tells_pose = tells_pose
-    run_turn(rover, prompt=prompt)
+    run_turn(rover, bright_x=bright_x)
     check_manners(rover)
 
 
@@ -591,7 +557,7 @@ def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside:
 
 # --- what it measures of its own motions --------------------------------------------------------
 
-VIEW = TurnView(FIGURES, 'explore', tools=frozenset(MOTIONS))
+VIEW = view_of('explore', bright_x=None, costs={}, tools=frozenset(MOTIONS), longest_s=10.0)
 START = Place(1.0, -2.0, 0.5)
 
 

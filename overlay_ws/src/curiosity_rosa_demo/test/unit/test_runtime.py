@@ -23,7 +23,7 @@ from typing import Any
 
 from chat_server import call as model_call
 from chat_server import Say
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime import robot_service
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply

@@ -30,9 +30,10 @@ from curiosity_rosa_demo.agent.llm.call import (
 from curiosity_rosa_demo.agent.llm.messages import estimated_tokens
 from curiosity_rosa_demo.agent.llm.vision import can_see, MAX_BYTES, SeenPictures, Sight
 from curiosity_rosa_demo.agent.llm.wire import repaired_body, repaired_stream
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.nodes.observe_result import ONE_CALL_AT_A_TIME_TEXT
-from curiosity_rosa_demo.agent.react.nodes.react_decide import NO_ANSWER_TEXT, OBSERVATION_HEADING
+from curiosity_rosa_demo.agent.react.act import ONE_CALL_AT_A_TIME_TEXT
+from curiosity_rosa_demo.agent.react.deciders import NO_ANSWER_TEXT
+from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
+from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind

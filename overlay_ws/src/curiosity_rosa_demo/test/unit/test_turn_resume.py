@@ -12,18 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
+import json
 from pathlib import Path
 import sqlite3
 import tempfile
 from typing import Any
 
 from chat_server import Call, ChatServer, Reply, Say
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT, TurnCheckpointer
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest, TurnResult
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
@@ -133,31 +132,30 @@ class Story:
         with pytest.raises(Crash):
             self.process(crash_at, before=before, plan=plan)
 
-    def kept(self) -> BrainState:
-        """The state as another process reads it from the file."""
+    def kept(self) -> Turn:
+        """The turn as another process reads it from the file."""
         saver = TurnCheckpointer(self.file)
         try:
             found = saver.get_tuple({'configurable': {'thread_id': THREAD, 'checkpoint_ns': ''}})
         finally:
             saver.close()
-        brain = None if found is None else found.checkpoint['channel_values'].get('brain')
-        return BrainState() if brain is None else brain
+        saved = None if found is None else found.checkpoint['channel_values'].get('turn')
+        return Turn() if saved is None else Turn.model_validate_json(saved)
 
-    def results(self) -> list[tuple[str, str | None]]:
+    def results(self) -> list[tuple[str, ToolResult | None]]:
         """The calls so far, each with its result."""
-        return [(str(m['call_id']), m['result']) for m in self.kept().messages]  # type: ignore
+        return [(each.call_id, each.result) for each in self.kept().exchanges]
 
     def tools(self) -> list[str]:
-        return [str(each['tool']) for each in self.kept().messages]
+        return [each.tool for each in self.kept().exchanges]
 
     def done(self) -> list[str]:
         """The services that do something."""
         return [call for call in self.rover.calls if call not in ('get_status', 'move_stop')]
 
     def _intended(self, name: str) -> None:
-        proposed = self.kept().react.proposed_ops
-        ops = [each.skill for each in proposed.to_dispatch] if proposed else []
-        if ops != [name]:
+        op = self.kept().op
+        if op is None or op.skill != name:
             self.unintended.append(name)
 
     def _trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
@@ -180,12 +178,9 @@ cuts = st.lists(st.tuples(st.integers(1, MOST_COMMITS), st.booleans()), min_size
 def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         story = Story(folder)
-        result, finished = None, list[tuple[str, str | None]]()
+        result, finished = None, list[tuple[str, ToolResult | None]]()
         for crash_at, before in [*cuts, (None, False)]:
-            known, in_flight = len(story.results()), None
-            proposed = story.kept().react.proposed_ops
-            if proposed is not None and proposed.to_dispatch:
-                in_flight = proposed.to_dispatch[0].call_id
+            known, op = len(story.results()), story.kept().op
             calls_before = len(story.done())
             with suppress(Crash):
                 result = story.process(crash_at, before=before)
@@ -193,9 +188,8 @@ def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bo
             # What has a result keeps it, and the one in flight is told as a failure.
             assert now[: len(finished)] == finished
             assert len(now) >= known
-            if in_flight is not None and dict(now)[in_flight] is not None:
-                told = from_json(ToolResult, str(dict(now)[in_flight]))
-                assert told.error_reason == INTERRUPTED_TEXT
+            told = None if op is None else dict(now)[op.call_id]
+            assert told is None or told.error_reason == INTERRUPTED_TEXT
             if len(now) == known:
                 assert len(story.done()) == calls_before
             finished = [each for each in now if each[1] is not None]
@@ -316,13 +310,13 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
     yes, no = (ApprovalAnswer(ApprovalAction.APPROVE), ApprovalAnswer(ApprovalAction.REJECT))
     with suppress(Crash):
         questioned.process(crash_at, before=before)
-    asked = questioned.kept().react.question is not None
+    asked = questioned.kept().question is not None
     done = questioned.done()
     questioned.approval_queue.ask = lambda *_: answers.append(no) or no  # type: ignore
     questioned.says(Say('Done.')).process()
     assert (answers[-1] is no) is asked
     assert questioned.done() == done
-    first = result_of(questioned.kept().messages[0])
+    first = questioned.kept().exchanges[0].result
     assert first is not None
     if asked:
         assert done == []
@@ -349,18 +343,19 @@ def test_a_plan_that_was_cut_goes_on_and_repeats_only_what_leads_to_a_state(
     with tempfile.TemporaryDirectory() as folder:
         story = Story(folder)
         story.cut(crash_at, before=before, plan=PLAN)
-        in_flight = story.kept().react.proposed_ops
+        in_flight = story.kept().op
         result = story.process(plan=PLAN)
-        plan: Any = story.kept().react.plan
+        plan = story.kept().plan
+        assert plan is not None
         done = story.done()
-        cut = in_flight.to_dispatch[0].skill if in_flight and in_flight.to_dispatch else ''
+        cut = in_flight.skill if in_flight else ''
         # Not before its intent was on the disk, and perhaps once more.
         assert list(dict.fromkeys(done)) == STEPS[: len(set(done))]
         assert all(done.count(each) <= (2 if each == cut else 1) for each in done)
         assert done.count('mast_rotate') <= 1
         # Nobody knows what a rotation did, and it has no fallback.
         assert result.ok is (cut != 'mast_rotate'), result.answer
-        assert plan['status'] == ('completed' if result.ok else 'failed')
+        assert plan.status.value == ('completed' if result.ok else 'failed')
         assert len(set(done)) == 3 or not result.ok
         assert story.unintended == []
 
@@ -462,7 +457,8 @@ BROKEN: dict[str, Callable[[str, bytes], bytes]] = {
     'half': lambda kind, blob: blob[: len(blob) // 2],
     'empty': lambda kind, blob: b'',
     'a field unknown': lambda kind, blob: blob.replace(b'failures_in_a_row', b'wor_a_ni_seruliaf'),
-    'a part unknown': lambda kind, blob: blob.replace(b'telemetry', b'yrtemelet'),
+    'another version': lambda kind, blob: blob.replace(b'"version":1', b'"version":9'),
+    'a part unknown': lambda kind, blob: blob.replace(b'exchanges', b'segnahcxe'),
 }
 
 
@@ -485,13 +481,9 @@ def test_a_turn_that_was_kept_before_a_field_was_new_goes_on(file: Path) -> None
     def older(kind: str, blob: bytes) -> bytes:
         saver = TurnCheckpointer(':memory:')
         checkpoint = saver.serde.loads_typed((kind, blob))
-        brain = checkpoint['channel_values']['brain']
-        data = brain.model_dump()
-        del data['react']['same_in_a_row']
-        react = type(brain.react).model_construct(**data['react'])
-        # As an older agent would have written it: without the field.
-        del react.__dict__['same_in_a_row']
-        checkpoint['channel_values']['brain'] = brain.model_copy(update={'react': react})
+        data = json.loads(checkpoint['channel_values']['turn'])
+        del data['same_in_a_row']
+        checkpoint['channel_values']['turn'] = json.dumps(data)
         return bytes(saver.serde.dumps_typed(checkpoint)[1])
 
     overwrite(file, older)

@@ -27,7 +27,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Doubt,
     HCIState,
     Json,
-    ProposedOps,
     TraceState,
     UserInterruptType,
 )
@@ -67,7 +66,8 @@ def hci_ingress(state: BrainState) -> BrainState:
     The first stop in the inbox is taken and all other messages are dropped. Without a stop, the
     oldest message is taken. Messages without an intent are dropped with a line in the trace.
     """
-    open_question = _open_question(state.react.proposed_ops)
+    question = state.react.question
+    open_question = None if question is None else question.id
     context = _Context(open_question, _fresh_doubt(state), state.robot.moving)
     readable: list[tuple[dict[str, JsonValue], HCIState]] = []
     log: list[str] = []
@@ -120,13 +120,6 @@ def _logged(state: BrainState, lines: list[str]) -> TraceState:
     if not lines:
         return state.trace
     return state.trace.model_copy(update={'log': [*state.trace.log, *lines][-LOG_LINES:]})
-
-
-def _open_question(ops: ProposedOps | None) -> str | None:
-    """The ID of the question that a plain yes or no answers; None without an open question."""
-    if ops is None or not ops.need_approval:
-        return None
-    return str(ops.approval_payload.get('id', ''))
 
 
 def _read_message(message: object, context: _Context) -> tuple[HCIState | None, str]:

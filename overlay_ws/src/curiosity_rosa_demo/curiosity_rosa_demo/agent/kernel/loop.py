@@ -31,7 +31,6 @@ from curiosity_rosa_demo.agent.kernel.world_update import world_update
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
-    ProposedOps,
     Question,
     QueuedTask,
     Reading,
@@ -284,7 +283,7 @@ class KernelLoop:
         telemetry = {'now_s': inputs.now_s, 'readings': inputs.readings}
         body = None if message is None else message.body
         tasks = {'inbox': [] if body is None else [body], 'queue': inputs.queue}
-        react = {'proposed_ops': _open_question_ops(inputs.question)}
+        react = {'question': inputs.question}
         skills = {'running': inputs.running}
         after = tick(
             before.model_copy(
@@ -319,10 +318,3 @@ class KernelLoop:
         metrics: Json = {'ticks': self.ticks + 1, **counts}
         trace = after.trace.model_copy(update={'metrics': metrics})
         return after.model_copy(update={'trace': trace})
-
-
-def _open_question_ops(question: Question | None) -> ProposedOps | None:
-    if question is None:
-        return None
-    payload: Json = {'id': question.id, 'text': question.text}
-    return ProposedOps(need_approval=True, approval_payload=payload)

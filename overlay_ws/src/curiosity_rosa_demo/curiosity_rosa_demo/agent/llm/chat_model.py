@@ -22,10 +22,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
 )
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.usage_meter import UsageMeter
-from curiosity_rosa_demo.agent.rule_model.model import RuleChatModel
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, LOCAL
-from curiosity_rosa_demo.infra.config.topics import Config
 from langchain_core.language_models import BaseChatModel
 
 
@@ -33,15 +30,13 @@ class ModelSetupError(Exception):
     """The configured model cannot be created. The message names the fix."""
 
 
-def make_chat_model(
-    llm: LlmConfig, config: Config, usage: UsageLedger | None = None
-) -> BaseChatModel:
-    """Create the configured chat model. Raises ModelSetupError, whose text never quotes a key.
-    ``config``: of the rover, whose figures the rule model needs.
-    ``usage`` counts its calls and keeps their limits; the rule model's cost nothing.
+def make_chat_model(llm: LlmConfig, usage: UsageLedger | None = None) -> BaseChatModel | None:
+    """Create the configured chat model; None for the rule model, which is none. Raises
+    ModelSetupError, whose text never quotes a key. ``usage`` counts its calls and keeps their
+    limits.
     """
     if llm.provider == 'routine':
-        return RuleChatModel(rover=RoverFigures.of(config))
+        return None
     if llm.provider == LOCAL:
         server = shared_server(llm.model, llm.window_tokens)
         if not install_problem(llm.model):

@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import time
-from typing import Any
-
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 
 # consecutive failures that open the breaker, and its time open
 MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
@@ -51,20 +48,14 @@ class CircuitBreaker:
 
 
 class FallbackModel:
-    """The fallback for a failing model. ``agent`` is ROSA's agent with the rule model, and
-    ``view`` reads the inputs of a decision as that model does; None: nothing is compared with it.
+    """The rule model stands in for a model that fails, which is then left alone for a while.
 
     Share one instance between all turns: then a dead provider does not cost its time-out in each
     step and each turn.
     """
 
-    def __init__(
-        self,
-        agent: Any,
-        steady: Callable[[], float] = time.monotonic,
-        view: Callable[[dict[str, Any]], TurnView] | None = None,
-    ) -> None:
-        self.agent, self.view, self._clock = agent, view, steady
+    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+        self._clock = steady
         self._breaker = CircuitBreaker(MAX_FAILURES, BREAKER_OPEN_S)
         self._last_failure = ''
 

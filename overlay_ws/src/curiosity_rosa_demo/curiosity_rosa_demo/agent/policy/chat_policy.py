@@ -43,9 +43,10 @@ def make_ask(config: Config, usage: UsageLedger | None) -> Ask:
     """Raises SuggestionFailed."""
     llm = for_policy(config.agent.llm, config.agent.policy)
     try:
-        model = make_chat_model(llm, config, usage)
+        model = make_chat_model(llm, usage)
     except ModelSetupError as error:
         raise SuggestionFailed(str(error)) from None
+    assert model is not None  # without a model no suggestion is asked for
     return ask_chat_model(model, config.world, llm)
 
 

@@ -6,44 +6,104 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROSA's executor: runs a turn through the graph and resumes an interrupted turn.
+"""ROSA's executor: drives a turn through its three stages, saves it, and resumes it.
 
-Every call is traced as DECIDE, ACT, RESULT or ERROR. The model's free text is traced as
-HYPOTHESIZE, or as OBSERVE once the turn has made a call.
+LangGraph runs the stages. A checkpoint follows each: before an act, after it, and at a question.
+A second run of ``think`` or ``ask`` does not move the robot. An interrupted ``act`` is not run
+again: its result is unknown. Every call is traced as DECIDE, ACT, RESULT or ERROR. The model's
+free text is traced as HYPOTHESIZE, or as OBSERVE once the turn has made a call.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 import sqlite3
-from typing import Any
+import time
+from typing import Any, TypedDict
 import uuid
 
 from curiosity_rosa_demo.agent.llm.usage import turn_scope
-from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.graph import build_graph
-from curiosity_rosa_demo.agent.react.nodes.observe_result import (
-    observe_result,
-    with_interrupted_result,
-)
-from curiosity_rosa_demo.agent.react.nodes.stop_or_loop import stop_or_loop
-from curiosity_rosa_demo.agent.react.plan.steps import trace_plan
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.react.turn.decide_tool import PROPOSED_KEY
-from curiosity_rosa_demo.agent.react.turn.messages import StepCache
-from curiosity_rosa_demo.agent.react.turn.request import TurnRequest, TurnResult
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, ReactState
+from curiosity_rosa_demo.agent.react.act import act, observe_interrupted
+from curiosity_rosa_demo.agent.react.answer import ask
+from curiosity_rosa_demo.agent.react.plan import trace_plan
+from curiosity_rosa_demo.agent.react.think import Decider, given_plan, think
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment, TurnRequest, TurnResult
+from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.plan import Plan, PlanError
+from curiosity_rosa_demo.domain.plan import PlanError
+from curiosity_rosa_demo.infra.spans import activated, current_span, NO_SPAN, Span
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnFailed
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.memory import MemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.constants import START
-from langgraph.types import Command
+from langgraph.graph import END, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
 TURN_LOST_TEXT = 'The saved turn cannot be read, so it cannot continue; submit the goal again'
+_DELETE_OLDER_CHECKPOINTS = """
+CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
+  DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
+  DELETE FROM writes WHERE thread_id = NEW.thread_id
+    AND checkpoint_ns = NEW.checkpoint_ns AND checkpoint_id <> NEW.checkpoint_id;
+END
+"""
+
+
+class TurnCheckpointer(SqliteSaver):
+    """Keeps the newest checkpoint of each turn; a turn's thread ID is its task's ID. Each is one
+    commit with synchronous=FULL.
+    """
+
+    def __init__(self, file: Path | str) -> None:
+        self.file = file
+        super().__init__(sqlite3.connect(str(file), check_same_thread=False, timeout=5.0))
+        self.setup()
+        self.conn.execute('PRAGMA synchronous=FULL')
+        self.conn.execute('DROP TRIGGER IF EXISTS newest_only')
+        self.conn.execute(_DELETE_OLDER_CHECKPOINTS)
+
+    def put_writes(self, *_: Any, **__: Any) -> None:
+        """Write nothing: a stage is done once the checkpoint that follows it is on the disk."""
+
+    def delete_others(self, threads: Collection[str]) -> None:
+        """Delete the checkpoints of all threads that are not in ``threads``."""
+        rows = self.conn.execute('SELECT DISTINCT thread_id FROM checkpoints').fetchall()
+        for (thread,) in rows:
+            if thread not in threads:
+                self.delete_thread(thread)
+
+    def close(self) -> None:
+        self.conn.close()
+
+
+class Channels(TypedDict):
+    """The saved turn, as JSON."""
+
+    turn: str
+
+
+Next = Callable[[Channels], str]
+
+
+def compiled(
+    stage: Callable[[str], Any],
+    after_think: Next,
+    after_act: Next,
+    saver: BaseCheckpointSaver[Any],
+) -> CompiledStateGraph:
+    """The graph. ``stage`` makes each of its nodes; the others name the node that follows."""
+    graph = StateGraph(Channels)
+    for name in ('think', 'ask', 'act'):
+        graph.add_node(name, stage(name))
+    graph.add_edge(START, 'think')
+    graph.add_conditional_edges('think', after_think, ['ask', 'act'])
+    graph.add_conditional_edges('ask', after_think, ['ask', 'act'])
+    graph.add_conditional_edges('act', after_act, ['think', 'ask', END])
+    return graph.compile(checkpointer=saver)
 
 
 class TurnLost(Exception):
@@ -51,156 +111,144 @@ class TurnLost(Exception):
 
 
 class TurnExecutor:
-    """Replaces ROSA's AgentExecutor: ROSA.invoke calls ``invoke``."""
+    """Replaces ROSA's AgentExecutor: ROSA.invoke calls ``invoke``. ``turn``: the running one, or
+    the last.
+    """
 
     def __init__(
-        self,
-        turn: TurnContext,
-        *,
-        saver: TurnCheckpointer,
-        approval_queue: ApprovalQueue,
-        shown: Callable[[ReactState], None] = lambda react: None,
+        self, env: TurnEnvironment, deciders: Sequence[Decider], saver: TurnCheckpointer
     ) -> None:
-        self._turn, self._saver, self._approval_queue, self._shown = (
-            turn,
-            saver,
-            approval_queue,
-            shown,
-        )
+        self.env, self.deciders, self._saver = env, deciders, saver
         self.request = TurnRequest('', Cancellation())
         self.last_result: TurnResult | None = None
+        self.turn = Turn()
+        self._graph = compiled(self._stage, self._after_think, self._after_act, saver)
+        self._step: Span | None = None  # of the stages since ``think``, in the turn's thread
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
         """Run one turn and set ``last_result``. Blocks; call it in a thread without an event loop.
         Raises TurnCancelled.
         """
         request, self.request = self.request, TurnRequest('', Cancellation())
-        turn = self._turn
-        turn.text, turn.history = inputs['input'], inputs.get('chat_history', ())
-        turn.cancellation = request.cancellation
-        turn.steps = StepCache()
-        loop = asyncio.new_event_loop()
+        env, self.turn = self.env, Turn(goal=inputs['input'])
+        env.hear(self.turn.goal)
+        env.history, env.cancellation = inputs.get('chat_history', ()), request.cancellation
         try:
             with turn_scope(request.thread_id):
-                react = self._run(request, loop)
+                self._run(request)
         except TurnLost as failure:
-            react = ReactState(answer=str(failure))
+            self.turn = Turn(answer=str(failure))
         except sqlite3.Error as failure:
             # An operation is on the disk before its dispatch, so none was done unsaved.
-            file = self._saver.file
-            text = (
-                f'The turn cannot be saved: {failure}; make room for {file}, or make it writable'
-            )
-            react = ReactState(answer=text)
+            make_room = f'make room for {self._saver.file}, or make it writable'
+            self.turn = Turn(answer=f'The turn cannot be saved: {failure}; {make_room}')
         except Exception as failure:  # ROSA would return it as the answer, untraced
-            react = ReactState(answer=f'Internal error: {failure!r}', internal_error=True)
+            self.turn = Turn(answer=f'Internal error: {failure!r}', internal_error=True)
         finally:
-            turn.step_spans.end()
-            loop.close()
-        if react.ok:
-            turn.trace(**TurnAnswered(True, react.score).trace_fields(react.answer))
+            self._end_step()
+        turn = self.turn
+        if turn.ok:
+            env.trace(**TurnAnswered(True, turn.score).trace_fields(turn.answer))
         else:
-            failed = TurnFailed(False, react.score, react.answer)
-            turn.trace(**failed.trace_fields(react.answer))
+            failed = TurnFailed(False, turn.score, turn.answer)
+            env.trace(**failed.trace_fields(turn.answer))
+        switches = turn.stop_reason == DecisionType.SWITCH_TASK.value
         self.last_result = TurnResult(
-            ok=react.ok,
-            answer=react.answer,
-            score=react.score,
-            is_good=react.is_good,
-            steps=react.spent.steps,
-            goal=react.answer if react.stop_reason == 'SWITCH_TASK' else '',
-            internal_error=react.internal_error,
+            ok=turn.ok,
+            answer=turn.answer,
+            score=turn.score,
+            is_good=turn.is_good,
+            steps=turn.spent.steps,
+            goal=turn.answer if switches else '',
+            internal_error=turn.internal_error,
         )
-        return {'output': react.answer}
+        return {'output': turn.answer}
 
-    def _run(self, request: TurnRequest, loop: asyncio.AbstractEventLoop) -> ReactState:
-        """Run the graph until the turn ends; returns the last state."""
-        self._turn.recalled = self._turn.memory()
-        graph = build_graph(lambda: self._turn, loop, self._saver)
+    def _run(self, request: TurnRequest) -> None:
+        """Run the stages until the turn ends. Raises TurnLost."""
+        self.env.recalled = self.env.recall()
         config: Any = {
             'configurable': {'thread_id': request.thread_id or uuid.uuid4().hex},
             'recursion_limit': 1_000_000,
         }
         # Off, whatever LANGSMITH_* variables are set: no data may leave the machine.
         with tracing_context(enabled=False):
-            entry, state = self._entry_point(graph, config, request, loop)
-            while not (state.react.stop_reason and state.react.question is None):
-                if state.react.question is not None:
-                    entry = self._wait_for_answer(state)
-                stream = partial(graph.stream, config=config, stream_mode='values')
-                for values in stream(entry, output_keys='brain', durability='sync'):
-                    if isinstance(values, BrainState):  # otherwise LangGraph's interrupt
-                        state = values
-                        self._shown(state.react)
-                entry = None
-        return state.react
+            entry = self._entry(request, config)
+            if not (self.turn.stop_reason and self.turn.question is None):
+                self._graph.invoke(entry, config, durability='sync')
 
-    def _entry_point(
-        self, graph: Any, config: Any, request: TurnRequest, loop: asyncio.AbstractEventLoop
-    ) -> tuple[Any, BrainState]:
-        """The graph's input, None to resume, and the state before it. Raises TurnLost."""
-        next_nodes, state = _saved_turn(graph, config)
-        request.on_start(0 if state is None else len(state.messages))
-        if state is None:
-            plan = _given_plan(request.plan)
-            if plan is not None:
-                trace_plan(self._turn.trace, plan)
-            given = None if plan is None else plan.to_dict()
-            state = BrainState(react=ReactState(goal=self._turn.text, plan=given))
-            return {'brain': state}, state
-        self._shown(state.react)
-        if next_nodes == ('act',):
-            # Observe the interrupted operation instead of repeating it.
-            for node in (observe_result, stop_or_loop):
-                state = loop.run_until_complete(
-                    node(
-                        with_interrupted_result(state) if node is observe_result else state,
-                        self._turn,
-                    )
-                )
-            graph.update_state(config, {'brain': state}, as_node='act')
-        return None, state
-
-    def _wait_for_answer(self, state: BrainState) -> Command[Any]:
-        question = state.react.question
-        assert question is not None
-        with self._turn.step_spans.waiting():
-            answer = self._approval_queue.ask(question, self._turn.cancellation)
-        return Command(
-            resume={
-                'action': answer.action.value,
-                'arguments': answer.arguments,
-                'why': answer.why,
-                'by': answer.by,
-            }
-        )
-
-
-def _saved_turn(graph: Any, config: Any) -> tuple[tuple[str, ...], BrainState | None]:
-    """The next stage and the saved state; None for a turn without a completed stage. Raises
-    TurnLost, sqlite3.Error.
-    """
-    try:
-        snapshot = graph.get_state(config)
-        if snapshot.created_at is None or snapshot.next == (START,):
-            return (), None
-        state = snapshot.values.get('brain')
-        if isinstance(state, BrainState):
-            return snapshot.next, state
-    except sqlite3.Error:
-        raise
-    except Exception as error:
-        raise TurnLost(f'{TURN_LOST_TEXT} ({type(error).__name__})') from error
-    raise TurnLost(TURN_LOST_TEXT)
-
-
-def _given_plan(plan: Json | None) -> Plan | None:
-    """The request's plan without PROPOSED_KEY, so that its end ends the turn. Raises TurnLost."""
-    if plan is None:
+    def _entry(self, request: TurnRequest, config: Any) -> Channels | None:
+        """The graph's input; None to resume. Sets the turn. Raises TurnLost, sqlite3.Error."""
+        try:
+            saved = self._graph.get_state(config)
+            is_new = saved.created_at is None or saved.next == (START,)
+            if not is_new:
+                self.turn = Turn.model_validate_json(saved.values['turn'])
+        except sqlite3.Error:
+            raise
+        except Exception as error:  # of another version
+            raise TurnLost(f'{TURN_LOST_TEXT} ({type(error).__name__})') from error
+        request.on_start(len(self.turn.exchanges))
+        if is_new:
+            try:
+                self.turn.plan = given_plan(request.plan)
+            except PlanError as error:
+                raise TurnLost(f'That is no plan: {error}') from None
+            if self.turn.plan is not None:
+                trace_plan(self.env.trace, self.turn.plan)
+            return self._saved()
+        self.env.on_react_state(self.turn.shown())
+        if saved.next == ('act',):  # it may have begun: its result is not known
+            observe_interrupted(self.turn, self.env)
+            self._graph.update_state(config, self._saved(), as_node='act')
         return None
-    try:
-        checked = Plan.from_dict(plan)
-    except PlanError as error:
-        raise TurnLost(f'That is no plan: {error}') from None
-    checked.metadata.pop(PROPOSED_KEY, None)
-    return checked
+
+    def _stage(self, name: str) -> Callable[[Channels], Channels]:
+        run = {'ask': ask, 'act': act}.get(name) or self._think
+
+        def stage(_: Channels) -> Channels:
+            started_s = time.monotonic()
+            if name == 'think' or self._step is None:
+                self._end_step()
+                self._step = _step_span(self.turn.iter + 1)
+            with activated(self._step):
+                run(self.turn, self.env)
+            self.turn.spend(seconds=time.monotonic() - started_s)
+            self.env.on_react_state(self.turn.shown())
+            return self._saved()
+
+        return stage
+
+    def _think(self, turn: Turn, env: TurnEnvironment) -> None:
+        think(turn, env, self.deciders)
+
+    def _after_think(self, _: Channels) -> str:
+        return 'act' if self.turn.question is None else 'ask'
+
+    def _after_act(self, _: Channels) -> str:
+        if self.turn.question is not None:
+            return 'ask'
+        return END if self.turn.stop_reason else 'think'
+
+    def _saved(self) -> Channels:
+        return {'turn': self.turn.model_dump_json()}
+
+    def _end_step(self) -> None:
+        if self._step is not None:
+            self._step.end()
+            self._step = None
+
+
+def _step_span(number: int) -> Span:
+    turn = current_span()
+    return turn if turn is NO_SPAN else turn.child(f'step {number}', {'curiosity.step': number})
+
+
+def mermaid() -> str:
+    """The compiled graph as a Mermaid diagram."""
+    graph = compiled(lambda _: lambda saved: saved, lambda _: END, lambda _: END, MemorySaver())
+    return str(graph.get_graph().draw_mermaid())
+
+
+if __name__ == '__main__':
+    print(mermaid(), end='')

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, ToolStep, TurnView
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -110,19 +111,19 @@ class Beliefs:
         """The sum of the known distances in metres."""
         return sum(move.distance_m or 0.0 for move in self.moves)
 
-    def add_step(self, step: ToolStep) -> None:
-        if step.refused and step.result.error_code == RefusalCode.MOVE_IN_PROGRESS:
+    def add_step(self, step: Exchange) -> None:
+        if step.refused and step.code == RefusalCode.MOVE_IN_PROGRESS:
             self.must_stop = self.moving_unasked = True
-        stow = str(step.result.data.get('stow') or '')
+        stow = str(step.data.get('stow') or '')
         if step.tool == 'get_status':
             self.sticks_out = stow
         elif stow:
             self.stow_first = stow
-        elif step.result.ok and step.tool == self.stow_first:
+        elif step.ok and step.tool == self.stow_first:
             self.stow_first = ''
         if step.tool == self.sticks_out:
             self.sticks_out = ''
-        if step.fault and step.tool not in ('get_status', 'move_stop'):
+        if not (step.ok or step.refused) and step.tool not in ('get_status', 'move_stop'):
             self.in_doubt = True
         if step.tool in MOTIONS:
             self._add_motion(step)
@@ -132,19 +133,19 @@ class Beliefs:
             self._add_capture(step)
         elif step.tool == 'get_status':
             self._add_status(step)
-        elif step.tool == 'navigate_to_pose' and step.result.data:  # a refusal has no data
-            data = step.result.data
+        elif step.tool == 'navigate_to_pose' and step.data:  # a refusal has no data
+            data = step.data
             self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
-        elif step.tool == 'move_stop' and step.result.ok:
+        elif step.tool == 'move_stop' and step.ok:
             self.must_stop = False
             if self.moving_unasked:  # the captures and the pose belong to another spot
                 self.moving_unasked = False
                 self._set_new_place(None)
                 self.new_view = self.mast is not Mast.CLOSED
 
-    def _add_motion(self, step: ToolStep) -> None:
-        data, code = step.result.data, step.result.error_code
+    def _add_motion(self, step: Exchange) -> None:
+        data, code = step.data, step.code
         if step.refused:
             if code == RefusalCode.OBSTACLE:
                 self._add_obstacle(step)
@@ -157,7 +158,7 @@ class Beliefs:
         start = self.pose
         self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
         self._add_free_ways(data.get('free_m'))
-        if not step.result.ok:
+        if not step.ok:
             self.must_stop = True
             if code == RefusalCode.OBSTACLE:
                 self._add_obstacle(step)
@@ -165,7 +166,7 @@ class Beliefs:
         self._set_mast(Mast.CLOSED)  # otherwise the adapter refuses the motion
         duration = (
             finite_float(data.get('duration_s'))
-            or finite_float(step.args.get('duration_s'))
+            or finite_float(step.arguments.get('duration_s'))
             or 1.0
         )
         distance = finite_float(data.get('distance_m'))
@@ -177,19 +178,19 @@ class Beliefs:
             )
         )
 
-    def _add_fence(self, step: ToolStep) -> None:
-        refusal = step.result.data.get('refusal')
+    def _add_fence(self, step: Exchange) -> None:
+        refusal = step.data.get('refusal')
         why = refusal.get('why') if isinstance(refusal, dict) else ''
         if why == POSE_UNKNOWN:  # by now; the pose was known before
             self.pose, self.asked_here = None, False
             return
-        asked_s = finite_float(step.args.get('duration_s')) or 0.0
+        asked_s = finite_float(step.arguments.get('duration_s')) or 0.0
         self.longest_s[step.tool] = SHORTER * asked_s
 
-    def _add_obstacle(self, step: ToolStep) -> None:
+    def _add_obstacle(self, step: Exchange) -> None:
         """Where the scan has shown an obstacle in the way, as far as it is known."""
         self.longest_s[step.tool] = 0.0
-        metres = finite_float(step.result.data.get('obstacle_m'))
+        metres = finite_float(step.data.get('obstacle_m'))
         if metres is not None:
             self._add_free_way(step.tool, metres)
 
@@ -213,17 +214,17 @@ class Beliefs:
         if all(math.hypot(there.x - it.x, there.y - it.y) > SAME_M for it in self.obstacles):
             self.obstacles.append(there)
 
-    def _add_mast_action(self, step: ToolStep) -> None:
-        if not step.result.ok:
+    def _add_mast_action(self, step: Exchange) -> None:
+        if not step.ok:
             self._set_mast(Mast.UNKNOWN)
             return
         self._set_mast(Mast.CLOSED if step.tool == 'mast_close' else Mast.OPEN)
         if step.tool == 'mast_rotate':
             self.new_view = True
 
-    def _add_capture(self, step: ToolStep) -> None:
-        data = step.result.data
-        if step.result.ok:
+    def _add_capture(self, step: Exchange) -> None:
+        data = step.data
+        if step.ok:
             if self.mast is not Mast.CLOSED:
                 self._set_mast(Mast.OPEN)
             self.new_view = False
@@ -231,15 +232,15 @@ class Beliefs:
             taken_at = _pose(data.get('x'), data.get('y'), data.get('yaw_rad'))
             is_good = data.get('is_good') is True
             self.captures.append(CaptureBelief(score, is_good, self.spot, taken_at))
-        elif step.result.error_code == RefusalCode.MAST_IS_CLOSED:
+        elif step.code == RefusalCode.MAST_IS_CLOSED:
             self._set_mast(Mast.CLOSED)
 
-    def _add_status(self, step: ToolStep) -> None:
+    def _add_status(self, step: Exchange) -> None:
         self.in_doubt = False
-        if not step.result.ok:
+        if not step.ok:
             return
         self.asked_here = True
-        data = step.result.data
+        data = step.data
         known = {True: Mast.OPEN, False: Mast.CLOSED}
         is_open = data.get('mast_is_open')
         self._set_mast(known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN)

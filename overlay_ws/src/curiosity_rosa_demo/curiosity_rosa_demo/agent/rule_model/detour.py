@@ -13,7 +13,6 @@ from collections.abc import Mapping
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.explore import LOOK_TOOLS
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
@@ -37,7 +36,7 @@ def detour_cost(
     """
     facts = beliefs_from(view)
     pose = facts.pose or measured
-    if pose is None or understand(view.text).intent.kind != 'explore':
+    if pose is None or view.said.intent.kind != 'explore':
         return 0.0
     after = _pose_after(pose, tool, arguments, motions_of(view, facts))
     if after is None:

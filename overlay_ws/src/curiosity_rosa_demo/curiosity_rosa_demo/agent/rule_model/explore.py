@@ -27,8 +27,8 @@ from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 
@@ -54,7 +54,7 @@ def report_a_good_capture(context: RuleContext) -> Decision | None:
     return FinalAnswer(f'{found} {analysis}'.strip())
 
 
-def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decision | str:
+def analyze_or_report(context: RuleContext, steps: Sequence[Exchange]) -> Decision | str:
     """The call of the analysis of the last good capture among ``steps``, what it answered, or the
     end of a turn whose ground it refused; empty: there is no such skill.
     """
@@ -62,11 +62,11 @@ def analyze_or_report(context: RuleContext, steps: Sequence[ToolStep]) -> Decisi
         return ''
     after = list(takewhile(lambda step: step.tool != CAPTURE, reversed(steps)))
     tried = [step for step in after if step.tool == ANALYZE]  # the newest first
-    if tried and tried[0].result.ok:
-        return ground_text(context.language, tried[0].result.data)
-    refused = tried and tried[0].result.error_code == RefusalCode.GROUND_UNKNOWN
+    if tried and tried[0].ok:
+        return ground_text(context.language, tried[0].data)
+    refused = tried and tried[0].code == RefusalCode.GROUND_UNKNOWN
     if refused or len(tried) >= MAX_ATTEMPTS:
-        reason = tried[0].result.error_reason.removeprefix(f'{GROUND_UNKNOWN}: ')
+        reason = tried[0].reason.removeprefix(f'{GROUND_UNKNOWN}: ')
         return context.answer('not_analyzed', reason=reason)
     return context.call(ANALYZE, 'analyze')
 
@@ -96,7 +96,7 @@ def wait_for_the_pose(context: RuleContext) -> Decision | None:
     if view.failures('wait_until') >= MAX_ATTEMPTS:
         return None
     last = view.steps[-1].tool if view.steps else ''
-    if last == 'wait_until' and view.steps[-1].result.ok:
+    if last == 'wait_until' and view.steps[-1].ok:
         return context.call('get_status', 'where_am_i')
     return context.call(
         'wait_until', 'wait_for_the_pose', {**POSE_KNOWN, 'timeout_s': POSE_WAIT_S}

@@ -35,8 +35,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     step_text,
     steps_text,
 )
-from curiosity_rosa_demo.agent.rule_model.turn_view import ToolStep
-from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -65,19 +64,19 @@ class Part(NamedTuple):
 class _Progress:
     """What the steps of the turn since ``at`` have done. ``told``: the results, for the answer."""
 
-    steps: Sequence[ToolStep]
+    steps: Sequence[Exchange]
     told: list[str]
     at: int = 0
 
     @property
-    def rest(self) -> Sequence[ToolStep]:
+    def rest(self) -> Sequence[Exchange]:
         return self.steps[self.at :]
 
-    def find(self, *tools: str) -> ToolStep | None:
+    def find(self, *tools: str) -> Exchange | None:
         """The first success of one of these tools; None without one."""
-        return next((s for s in self.rest if s.tool in tools and s.result.ok), None)
+        return next((s for s in self.rest if s.tool in tools and s.ok), None)
 
-    def pass_by(self, step: ToolStep) -> None:
+    def pass_by(self, step: Exchange) -> None:
         self.at = next(i for i in range(self.at, len(self.steps)) if self.steps[i] is step) + 1
 
 
@@ -140,7 +139,7 @@ def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | 
     if measured is None:
         return _measure(context, progress, ToolCall(tool, '', arguments), said)
     progress.pass_by(measured)
-    value = measured.result.data.get(key)
+    value = measured.data.get(key)
     holds: bool | None = None
     if key == 'is_good':
         holds = (value is True) == (condition == 'bright')
@@ -161,9 +160,9 @@ def _measure(
     context: RuleContext, progress: _Progress, call: ToolCall, condition: str
 ) -> Decision:
     tried = [step for step in progress.rest if step.tool in (call.tool, 'mast_open')]
-    failed = [step for step in tried if not step.result.ok]
+    failed = [step for step in tried if not step.ok]
     if len(failed) >= MAX_ATTEMPTS:
-        return _failed(context, condition, failed[-1].result.error_reason)
+        return _failed(context, condition, failed[-1].reason)
     thought = context.say('check_condition', condition=condition)
     shoots = call.tool == 'capture_and_score' and context.view.has_mast
     if shoots and progress.find('mast_open') is None:
@@ -181,7 +180,7 @@ def _failed(context: RuleContext, what: str, reason: str, done: str = '') -> Fin
 def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
     """Explore with the steps of this part only; None when the light is found."""
     captures = (step for step in progress.rest if step.tool == CAPTURE)
-    good = next((each for each in captures if each.result.data.get('is_good') is True), None)
+    good = next((each for each in captures if each.data.get('is_good') is True), None)
     if good is None:
         view = replace(context.view, steps=tuple(progress.rest))
         inner = replace(context, view=view, beliefs=beliefs_from(view))
@@ -200,7 +199,7 @@ def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision |
         if analysis:
             progress.told.append(analysis)
             return None
-    score = finite_float(good.result.data.get('score')) or 0.0
+    score = finite_float(good.data.get('score')) or 0.0
     progress.told.append(f'{step_text(part.steps[0], context.language)} ({score:.2f})')
     return None
 
@@ -230,7 +229,7 @@ def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | N
         {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
         for i, (name, arguments) in enumerate(ops, start=1)
     ]
-    patch = {'action': 'propose', 'plan': {'goal': view.text[:300], 'steps': steps}}
+    patch = {'action': 'propose', 'plan': {'goal': context.view.said.text[:300], 'steps': steps}}
     thought = context.say('plan', steps=ordered)
     return ToolCall(
         DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
@@ -245,8 +244,8 @@ def _place(context: RuleContext, verb: str) -> tuple[float, float] | Decision:
         tool, keys, arguments = 'get_status', ('rover_x', 'rover_y'), {}
     asked = [step for step in context.view.steps if step.tool == tool]
     for step in asked:
-        x, y = (finite_float(step.result.data.get(key)) for key in keys)
-        if step.result.ok and x is not None and y is not None:
+        x, y = (finite_float(step.data.get(key)) for key in keys)
+        if step.ok and x is not None and y is not None:
             return round(x, 3), round(y, 3)
     if len(asked) >= MAX_ATTEMPTS:
         what = step_text(Step(verb), context.language)
@@ -254,20 +253,20 @@ def _place(context: RuleContext, verb: str) -> tuple[float, float] | Decision:
     return ToolCall(tool, context.say('find_place'), arguments)
 
 
-def _follow(context: RuleContext, proposed: ToolStep, progress: _Progress) -> Decision | None:
+def _follow(context: RuleContext, proposed: Exchange, progress: _Progress) -> Decision | None:
     """The end of a plan: None when all its steps were done, else the answer that it failed."""
     progress.pass_by(proposed)
-    wanted = proposed.args.get('plan_patch', {}).get('plan', {}).get('steps', [])
-    if not proposed.result.ok:
+    wanted = proposed.arguments.get('plan_patch', {}).get('plan', {}).get('steps', [])
+    if not proposed.ok:
         what = steps_text(context.intent.steps, context.language)
-        return _failed(context, what, proposed.result.error_reason)
+        return _failed(context, what, proposed.reason)
     for each in wanted:
         step = next((s for s in progress.rest if s.tool == each['action']), None)
-        if step is None or not step.result.ok:
-            why = step.result.error_reason if step else context.say('not_known')
+        if step is None or not step.ok:
+            why = step.reason if step else context.say('not_known')
             return _failed(context, each['action'], why, '; '.join(progress.told))
         progress.pass_by(step)
-        told = done_text(step.tool, step.result.data, context.language)
+        told = done_text(step.tool, step.data, context.language)
         if told:
             progress.told.append(told)
     return None

@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.language.lexicon import SkillWords
-from curiosity_rosa_demo.agent.language.understand import Intent, understand
+from curiosity_rosa_demo.agent.language.understand import Intent
 from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
@@ -44,13 +43,10 @@ MAX_CALLS = 76  # per turn; a stop of the rover may add up to MAX_ATTEMPTS
 MAX_INTERRUPTIONS = 8  # of a tool since its last success, by the agent's end
 
 
-def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
-    """The next call, or the answer that ends the turn. ``skill_words``: phrases of
-    skills that are no part of the grammar, with the skills' names.
-    """
-    said = understand(view.text, skill_words)
-    intent = _as_orders(said.intent, view.longest_s)
-    context = RuleContext(view, beliefs_from(view), intent, said.language, EXPLORE_ORDER)
+def decide(view: TurnView) -> Decision:
+    """The next call, or the answer that ends the turn."""
+    intent = _as_orders(view.said.intent, view.longest_s)
+    context = RuleContext(view, beliefs_from(view), intent, view.said.language, EXPLORE_ORDER)
     if context.intent.kind not in RULES:
         return what_was_not_understood(context)
     decisions = (rule(context) for rule in RULES[context.intent.kind])
@@ -58,11 +54,6 @@ def decide(view: TurnView, skill_words: SkillWords = ()) -> Decision:
     if isinstance(decision, ToolCall) and decision.tool not in view.tools:
         return context.answer('no_tool', tool=decision.tool)
     return decision
-
-
-def is_understood(text: str, skill_words: SkillWords = ()) -> bool:
-    """Whether the rule model would call tools for ``text``, rather than only answer."""
-    return understand(text, skill_words).intent.kind in RULES
 
 
 def what_was_not_understood(context: RuleContext) -> FinalAnswer:
@@ -98,8 +89,8 @@ def _as_orders(intent: Intent, longest_s: float) -> Intent:
 
 def obey_the_operator(context: RuleContext) -> Decision | None:
     last = context.view.steps[-1] if context.view.steps else None
-    if last and last.result.error_code == RefusalCode.REJECTED:
-        return context.answer('operator', reason=last.result.error_reason)
+    if last and last.code == RefusalCode.REJECTED:
+        return context.answer('operator', reason=last.reason)
     return None
 
 
@@ -108,7 +99,7 @@ def stop_what_moves(context: RuleContext) -> Decision | None:
         return None
     last = context.view.last('move_stop')
     if last and context.view.failures('move_stop') >= MAX_ATTEMPTS:
-        return context.answer('cannot_stop', reason=last.result.error_reason)
+        return context.answer('cannot_stop', reason=last.reason)
     return context.call('move_stop', 'stop_first')
 
 
@@ -136,16 +127,16 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
     for tools in needed:
         last = context.view.last(*tools)
         tries = motion_tries if tools == MOTIONS else MAX_ATTEMPTS
-        if last and _is_refused_for_good(context, last.result.error_code, tools):
+        if last and _is_refused_for_good(context, last.code, tools):
             return context.answer(
-                'refused', tool=last.tool, reason=last.result.error_reason, **context.figures()
+                'refused', tool=last.tool, reason=last.reason, **context.figures()
             )
         interruptions = context.view.interruptions(*tools)
         pardoned = (
             0 if requested in MOTIONS or interruptions > MAX_INTERRUPTIONS else interruptions
         )
         if last and context.view.failures(*tools) - pardoned >= tries:
-            reason = last.result.error_reason
+            reason = last.reason
             text = broken_text(context.language, last.tool, reason, context.figures())
             return FinalAnswer(text, ok=False)
     return None
@@ -181,8 +172,8 @@ def check_after_a_fault(context: RuleContext) -> Decision | None:
 def report_the_command(context: RuleContext) -> Decision | None:
     last = context.view.last(context.intent.tool or '')
     return (
-        FinalAnswer(result_text(context.language, last.tool, last.result.data))
-        if last and last.result.ok
+        FinalAnswer(result_text(context.language, last.tool, last.data))
+        if last and last.ok
         else None
     )
 
@@ -213,11 +204,7 @@ def do_as_asked(context: RuleContext) -> Decision:
 
 def report_the_status(context: RuleContext) -> Decision | None:
     last = context.view.last('get_status')
-    return (
-        FinalAnswer(status_text(context.language, last.result.data))
-        if last and last.result.ok
-        else None
-    )
+    return FinalAnswer(status_text(context.language, last.data)) if last and last.ok else None
 
 
 def ask_for_the_status(context: RuleContext) -> Decision:

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
 
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -52,45 +52,6 @@ class RoverFigures:
         )
 
 
-# Of refused calls: nothing is broken and nothing was started.
-REFUSALS = frozenset(
-    {
-        RefusalCode.MAST_NOT_CLOSED,
-        RefusalCode.MAST_NOT_OPEN,
-        RefusalCode.NOT_STOWED,
-        RefusalCode.MAST_IS_CLOSED,
-        RefusalCode.MOVE_IN_PROGRESS,
-        RefusalCode.OBSTACLE,
-        RefusalCode.GEOFENCE,
-        RefusalCode.ENERGY,
-        RefusalCode.BUDGET,
-        RefusalCode.REFUSED_AGAIN,
-    }
-)
-
-
-@dataclass(frozen=True)
-class ToolStep:
-    """One tool call of this turn and its result."""
-
-    tool: str
-    args: Mapping[str, Any]
-    result: ToolResult
-
-    @property
-    def refused(self) -> bool:
-        """A motion that has begun tells its duration; the same code then says why it has ended."""
-        return self.result.error_code in REFUSALS and 'duration_s' not in self.result.data
-
-    @property
-    def interrupted(self) -> bool:
-        return self.result.error_code == RefusalCode.INTERRUPTED
-
-    @property
-    def fault(self) -> bool:
-        return not self.result.ok and not self.refused
-
-
 @dataclass(frozen=True)
 class TurnView:
     """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
@@ -98,8 +59,8 @@ class TurnView:
     """
 
     rover: RoverFigures
-    text: str
-    steps: tuple[ToolStep, ...] = ()
+    said: Utterance
+    steps: tuple[Exchange, ...] = ()
     tools: frozenset[str] = frozenset()
     costs: Mapping[str, float] = field(default_factory=dict)
     bright_x: float | None = None
@@ -127,12 +88,13 @@ class TurnView:
         """The number of calls of these tools since their last success during which the agent
         ended.
         """
-        return sum(step.interrupted for step in self._since_success(tools))
+        stopped = RefusalCode.INTERRUPTED
+        return sum(step.code == stopped for step in self._since_success(tools))
 
-    def _since_success(self, tools: tuple[str, ...]) -> Iterator[ToolStep]:
+    def _since_success(self, tools: tuple[str, ...]) -> Iterator[Exchange]:
         calls = (step for step in reversed(self.steps) if step.tool in tools)
-        return takewhile(lambda step: not step.result.ok, calls)
+        return takewhile(lambda step: not step.ok, calls)
 
-    def last(self, *tools: str) -> ToolStep | None:
+    def last(self, *tools: str) -> Exchange | None:
         """The newest step of one of these tools."""
         return next((step for step in reversed(self.steps) if step.tool in tools), None)

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
 from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
 from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.language.questions import Topic
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S
 from curiosity_rosa_demo.agent.language.questions import order_in, Topic
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.memory import event_line
-from curiosity_rosa_demo.agent.react.plan.steps import plan_text
+from curiosity_rosa_demo.agent.react.plan import plan_text
 from curiosity_rosa_demo.agent.rule_model.texts import status_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import duration, task_summary

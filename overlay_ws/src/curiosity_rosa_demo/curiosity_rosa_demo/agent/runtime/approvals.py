@@ -19,12 +19,12 @@ import time
 from typing import Any
 import unicodedata
 
-from curiosity_rosa_demo.agent.react.turn.approval_queue import (
+from curiosity_rosa_demo.agent.react.ask import (
     ApprovalAnswer,
     ApprovalQueue,
     QuestionNotFound,
 )
-from curiosity_rosa_demo.agent.react.turn.texts import question_text, short_id
+from curiosity_rosa_demo.agent.react.texts import question_text, short_id
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question

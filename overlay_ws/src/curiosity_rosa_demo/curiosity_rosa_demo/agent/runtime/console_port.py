@@ -18,7 +18,7 @@ import time
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
-from curiosity_rosa_demo.agent.react.turn.texts import question_summary
+from curiosity_rosa_demo.agent.react.texts import question_summary
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.tasks import Task

@@ -23,8 +23,8 @@ import time
 from typing import Any, Protocol, TypeVar
 
 from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
-from curiosity_rosa_demo.agent.react.turn.texts import short_id
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
+from curiosity_rosa_demo.agent.react.texts import short_id
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.console_port import console_status, ConsolePort, Submission

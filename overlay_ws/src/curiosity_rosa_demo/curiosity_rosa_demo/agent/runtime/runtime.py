@@ -88,7 +88,7 @@ from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+    from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 
 LEFT_OVER_REASON = 'left from an earlier run'
 CLOSED_REASON = 'The agent ends'
@@ -540,7 +540,7 @@ class Runtime(TaskClient):
         return answer_to(answer, facts)
 
     def _open_saver(self) -> TurnCheckpointer:
-        from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+        from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 
         return TurnCheckpointer(self._checkpoint_file)
 

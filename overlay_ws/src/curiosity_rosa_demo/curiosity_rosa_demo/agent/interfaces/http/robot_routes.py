@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Operator
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState

@@ -17,7 +17,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import map_goals
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import behind_text, PanelData
-from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError

@@ -19,7 +19,7 @@ import logging
 from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
-from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
+from curiosity_rosa_demo.agent.react.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent

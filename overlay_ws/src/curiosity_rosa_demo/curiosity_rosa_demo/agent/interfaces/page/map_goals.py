@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData, rehearsal_lines
-from curiosity_rosa_demo.agent.react.guardrails.situation import NAVIGATE_SKILL
+from curiosity_rosa_demo.agent.react.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Task

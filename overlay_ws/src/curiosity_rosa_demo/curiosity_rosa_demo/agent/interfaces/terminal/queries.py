@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
 from curiosity_rosa_demo.agent.llm.budget import usage_table
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.react.plan.steps import plan_text
-from curiosity_rosa_demo.agent.react.turn.texts import budget_text, pending_table
+from curiosity_rosa_demo.agent.react.plan import plan_text
+from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks.texts import history_table, table, task_text, tasks_table

@@ -21,7 +21,7 @@ from enum import Enum
 import math
 import time
 
-from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.domain.conditions import holds

@@ -15,12 +15,12 @@ from dataclasses import replace
 import time
 import uuid
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Approval, not_approved, Order
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask
-from curiosity_rosa_demo.agent.react.guardrails.situation import Proposal
-from curiosity_rosa_demo.agent.react.rehearsal.twin import Call, rehearse, stage_of
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.rover_world import RoverWorld
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of
+from curiosity_rosa_demo.agent.react.gate import Approval, not_approved, Order
+from curiosity_rosa_demo.agent.react.rules import Ask
+from curiosity_rosa_demo.agent.react.situation import Proposal
+from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.skills.monitor import current_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments

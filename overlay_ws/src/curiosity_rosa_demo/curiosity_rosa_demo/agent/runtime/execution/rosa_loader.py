@@ -17,7 +17,7 @@ import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.infra.spans import span
 
 if TYPE_CHECKING:
@@ -48,14 +48,14 @@ class RosaLoader:
     def _load(self) -> None:
         try:
             from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
-            from curiosity_rosa_demo.agent.react.checkpointer import TurnCheckpointer
+            from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
         except BaseException as error:  # not installed, incomplete, or it calls sys.exit()
             why = error if isinstance(error, Exception) else repr(error)
             self._agent.set_exception(ModelUnavailable(f'ROSA cannot be imported: {why}'))
             return
         try:
-            model = make_chat_model(self._config.agent.llm, self._config, self._environment.usage)
+            model = make_chat_model(self._config.agent.llm, self._environment.usage)
             saver = TurnCheckpointer(self._environment.checkpoints)
             if self._kept_threads is not None:
                 saver.delete_others(self._kept_threads)
@@ -92,7 +92,7 @@ class RosaLoader:
             with span('model load'):
                 while not self._agent.done():
                     request.cancellation.sleep(0.05)
-        from curiosity_rosa_demo.agent.react.turn.request import TurnResult
+        from curiosity_rosa_demo.agent.react.turn import TurnResult
         from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._agent.result()

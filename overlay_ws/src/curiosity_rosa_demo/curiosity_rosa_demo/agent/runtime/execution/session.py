@@ -21,19 +21,19 @@ from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
-from curiosity_rosa_demo.agent.react.guardrails.gate import (
+from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.react.gate import (
     ASK_AGAIN_TEXT,
     current_order,
     not_approved,
     Order,
     under_order,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask
-from curiosity_rosa_demo.agent.react.plan.steps import cancel_plan
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import compared, trace_comparison
-from curiosity_rosa_demo.agent.react.turn.approval_queue import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn.request import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.react.turn.rover_world import GraphReader, no_graph, RoverWorld
+from curiosity_rosa_demo.agent.react.plan import cancel_plan
+from curiosity_rosa_demo.agent.react.rehearse import compared, trace_comparison
+from curiosity_rosa_demo.agent.react.rules import Ask
+from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
+from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin

@@ -32,8 +32,8 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order, under_order
-from curiosity_rosa_demo.agent.react.guardrails.situation import STOW_SKILL
+from curiosity_rosa_demo.agent.react.gate import Order, under_order
+from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, wait_for
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession

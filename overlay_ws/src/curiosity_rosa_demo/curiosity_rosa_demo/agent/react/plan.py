@@ -60,15 +60,15 @@ def step_operation(step: PlanStep, *, fallback: bool = False) -> tuple[str, Json
         if not isinstance(parameters, dict):
             raise NoOperation(f'metadata.{FALLBACK_PARAMETERS} must be an object')
         return step.fallback, parameters
-    kind = step.tool_call_type
-    if kind is ToolCallType.EXECUTE:
-        return step.action, step.parameters
-    if kind is ToolCallType.SPEAK:
-        return 'speak', {'text': _needed(step, SPEECH_KEYS)}
-    if kind is ToolCallType.QUERY_WORLD:
-        return 'query_world', {'query': _text(step, QUERY_KEYS)}
-    if kind is ToolCallType.QUERY_KNOWLEDGE:
-        return 'query_knowledge', {'query': _needed(step, QUERY_KEYS)}
+    match step.tool_call_type:
+        case ToolCallType.EXECUTE:
+            return step.action, step.parameters
+        case ToolCallType.SPEAK:
+            return 'speak', {'text': _needed(step, SPEECH_KEYS)}
+        case ToolCallType.QUERY_WORLD:
+            return 'query_world', {'query': _text(step, QUERY_KEYS)}
+        case ToolCallType.QUERY_KNOWLEDGE:
+            return 'query_knowledge', {'query': _needed(step, QUERY_KEYS)}
     return '', {}
 
 
@@ -79,24 +79,12 @@ def step_question(step: PlanStep, *, fallback: bool = False) -> str:
         ask = f'Step {step.step_id} failed. Try {call} instead?'
         return ask if step.requires_confirmation else ''
     if step.tool_call_type is ToolCallType.ASK_USER:
-        return visible(
-            step.confirmation_message
-            or _text(step, PROMPT_KEYS)
-            or step.description
-            or _step_call(step)
-        )
+        own = step.confirmation_message or _text(step, PROMPT_KEYS)
+        return visible(own or step.description or _step_call(step))
     if not step.requires_confirmation:
         return ''
     what = step.description or _step_call(step)
     return visible(step.confirmation_message or f'Step {step.step_id}: {what}?')
-
-
-def plan_needs_confirmation(plan: Plan) -> bool:
-    """Whether the operator has yet to approve the whole plan."""
-    risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
-    if plan.status is PlanStatus.CREATED:
-        return risky
-    return plan.status is PlanStatus.WAIT_CONFIRMATION
 
 
 def plan_question(plan: Plan) -> str:
@@ -130,12 +118,8 @@ def clipped_line(text: str) -> str:
 
 
 def _text(step: PlanStep, names: tuple[str, ...]) -> str:
-    parameters: Json = step.parameters
-    for name in names:
-        value = parameters.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ''
+    values = (step.parameters.get(name) for name in names)
+    return next((each for each in values if isinstance(each, str) and each.strip()), '')
 
 
 def _needed(step: PlanStep, names: tuple[str, ...]) -> str:
@@ -180,7 +164,7 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
 
     A step that is RUNNING already has lost its result, and fails.
     """
-    plan = _copied(plan)
+    plan = plan.model_copy(deep=True)
     results: list[ExecutionResult] = []
     while not _is_over(plan):
         step = next(step for step in plan.steps if step.status in UNFINISHED)
@@ -200,11 +184,13 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
         if not skill and not ask:
             results.append(_succeeded(plan, step, '', {}, now))
             continue
-        plan.status = (
-            PlanStatus.WAIT_CONFIRMATION if plan_needs_confirmation(plan) else PlanStatus.EXECUTING
-        )
-        if plan_needs_confirmation(plan):
+        risky = plan.requires_confirmation or plan.risk_level is RiskLevel.HIGH
+        waits = plan.status is PlanStatus.WAIT_CONFIRMATION
+        if waits or (risky and plan.status is PlanStatus.CREATED):  # for a yes to the whole plan
+            plan.status = PlanStatus.WAIT_CONFIRMATION
             ask = ' '.join(filter(None, (plan_question(plan), ask)))
+        else:
+            plan.status = PlanStatus.EXECUTING
         step.status = StepStatus.WAIT_CONFIRMATION if ask else StepStatus.RUNNING
         return NextStep(plan, step, skill, arguments, ask, results)
     return NextStep(plan, results=results + _end_plan(plan, now))
@@ -269,7 +255,7 @@ def revised_plan(old: Plan, new: Plan) -> Plan:
 
     Two steps are the same when their ID and their operation are.
     """
-    new = _copied(new)
+    new = new.model_copy(deep=True)
     done = {step.step_id: step for step in old.steps if step.status is StepStatus.SUCCESS}
     for step in new.steps:
         if step.step_id in done and _operation_key(step) == _operation_key(done[step.step_id]):
@@ -328,10 +314,6 @@ def _step_text(step: PlanStep) -> str:
     return clipped_line(f'  {step.step_id}. {step.status.value}: {call}{description}{fallback}')
 
 
-def _copied(plan: Plan) -> Plan:
-    return Plan.from_dict(plan.to_dict())
-
-
 def _operation_key(step: PlanStep) -> tuple[ToolCallType, str, str]:
     # As text: 1 == True, but they are different arguments.
     return step.tool_call_type, step.action, json.dumps(step.parameters, sort_keys=True)
@@ -343,7 +325,7 @@ def _is_over(plan: Plan) -> bool:
 
 def _open_step(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
     """A copy of the plan, and its step that runs or waits for an answer. Raises PlanError."""
-    plan = _copied(plan)
+    plan = plan.model_copy(deep=True)
     for step in plan.steps:
         if step.step_id == step_id:
             if step.status not in (StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION):
@@ -356,9 +338,9 @@ def _open_step(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
 def _unmet_reason(step: PlanStep, facts: Json) -> str:
     try:
         verdict = holds(step.preconditions, facts)
+        return '' if verdict.ok else f'precondition: {verdict.why}'
     except BadCondition as error:
         return f'precondition: {error}'
-    return '' if verdict.ok else f'precondition: {verdict.why}'
 
 
 def _succeeded(

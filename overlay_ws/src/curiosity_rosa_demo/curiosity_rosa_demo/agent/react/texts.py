@@ -11,14 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 
 from curiosity_rosa_demo.agent.tasks.texts import duration, table
 from curiosity_rosa_demo.domain.brain_state import Question, ReactState
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.limits import Budget
-from curiosity_rosa_demo.infra.spans import activated, current_span, NO_SPAN, Span
 
 MAX_ID_CHARS = 12  # characters; of a longer one the first 8 are shown
 SUMMARY_COLUMNS = 60
@@ -95,37 +93,3 @@ def _number(value: float) -> str:
 
 def _percent(used: float, limit: float) -> str:
     return f'{100.0 * used / limit:.0f} %'
-
-
-# -----------------------------------------------------------------------------------------------
-# The span of each step of a turn: from one ``think`` to the next, with the saves in between.
-
-
-FIRST_STAGE = 'think'
-_OFF: AbstractContextManager[object] = nullcontext()
-
-
-class StepSpans:
-    """Of one turn, in its thread. A question, LangGraph's interrupt, does not end the step."""
-
-    def __init__(self) -> None:
-        self._step: Span | None = None
-
-    def stage(self, name: str, number: int) -> AbstractContextManager[object]:
-        """For the stage ``name`` of the loop. ``number``: of the step, from 1."""
-        turn = current_span()
-        if turn is NO_SPAN:
-            return _OFF
-        if name == FIRST_STAGE or self._step is None:
-            self.end()
-            self._step = turn.child(f'step {number}', {'curiosity.step': number})
-        return activated(self._step)
-
-    def waiting(self) -> AbstractContextManager[object]:
-        """For a wait between two stages of the same step."""
-        return _OFF if self._step is None else activated(self._step)
-
-    def end(self) -> None:
-        if self._step is not None:
-            self._step.end()
-            self._step = None

@@ -17,14 +17,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 import math
 
-from curiosity_rosa_demo.agent.react.guardrails.geofence import (
+from curiosity_rosa_demo.agent.react.fence import (
     geofence_reason,
     geofence_refusal,
     metres_ahead,
     motion_seconds,
     reach_of,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,
     Proposal,
@@ -333,7 +333,8 @@ def what_to_ask(proposal: Proposal, situation: Situation, limits: Limits) -> Ask
     if proposal.risk in rules.risk_levels:
         reasons.append(f'its risk is {proposal.risk.value} (approval.risk_levels)')
     if limits.may_move_base(proposal):
-        fence = _fence_reason(proposal, situation, limits)
+        if limits.geofence.leaving == 'ask':
+            fence = geofence_reason(proposal, situation, limits)
         reasons += filter(None, (_battery(situation, limits), fence))
     return Ask(tuple(reasons), fence)
 
@@ -345,9 +346,3 @@ def _battery(situation: Situation, limits: Limits) -> str:
         return ''
     known = 'unknown' if battery is None else f'at {battery:.0%}'
     return f'the battery is {known}, the limit {least:.0%} (approval.battery_below)'
-
-
-def _fence_reason(proposal: Proposal, situation: Situation, limits: Limits) -> str:
-    if limits.geofence.leaving != 'ask':
-        return ''
-    return geofence_reason(proposal, situation, limits)

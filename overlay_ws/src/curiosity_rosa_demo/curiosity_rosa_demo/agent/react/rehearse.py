@@ -6,16 +6,28 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The real motion beside its forecast. Pure. Metres and radians in the world frame."""
+"""Rehearsals of a turn: of its plan before the first step, and of an operation before a question;
+and the real motion beside its forecast. Metres and radians in the world frame.
+
+A plan that would leave the fence is refused before it begins, or its person is asked, as the gate
+says of the step. The gate checks each step again when it is due.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import math
 
 from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, stage_of
+from curiosity_rosa_demo.agent.react.gate import current_order
+from curiosity_rosa_demo.agent.react.plan import NoOperation, step_operation
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal, StepForecast
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep, UNFINISHED
+from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.infra.config.limits import RehearsalRules
 from curiosity_rosa_demo.trace.events import RehearsalCompared, RehearsalMade
 from curiosity_rosa_demo.trace.reporter import TraceFunction
@@ -89,42 +101,6 @@ def compared(
 # The rehearsal and its comparison for people, in English, Japanese and Chinese. Pure.
 
 
-def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
-    """One line of figures; a second one when the fence stands in the way of a plan."""
-    if rehearsal.why_not or rehearsal.end is None:
-        return say(f'rehearsal.{rehearsal.why_not or "pose_unknown"}', language)
-    if not rehearsal.steps:
-        return say('rehearsal.unknown', language, call=rehearsal.unknown_from)
-    parts = [
-        say(
-            'rehearsal.way',
-            language,
-            metres=rehearsal.metres,
-            seconds=rehearsal.seconds,
-            end=_place(rehearsal.end),
-        ),
-        say('rehearsal.energy', language, energy=rehearsal.energy_pct),
-    ]
-    margin = rehearsal.fence_margin_m
-    if margin is not None:
-        parts.append(
-            say(
-                f'rehearsal.{"outside" if margin < 0.0 else "fence"}', language, margin=abs(margin)
-            )
-        )
-    if rehearsal.obstacle_margin_m is not None:
-        parts.append(say('rehearsal.obstacle', language, margin=rehearsal.obstacle_margin_m))
-    if rehearsal.unknown_from:
-        parts.append(say('rehearsal.unknown_from', language, call=rehearsal.unknown_from))
-    comma, end = say('rehearsal.comma', language), say('rehearsal.end', language)
-    lines = [comma.join(parts) + end]
-    step = rehearsal.at_the_fence
-    if step is not None and step.step_id is not None:  # a question has its own reasons
-        call = f'{step.step_id}. {step.call}'
-        lines.append(say(f'rehearsal.{step.verdict}', language, call=call, reason=step.reason))
-    return '\n'.join(lines)
-
-
 def comparison_text(real: Comparison, language: str) -> str:
     gaps = say(
         'rehearsal.gaps',
@@ -139,26 +115,6 @@ def comparison_text(real: Comparison, language: str) -> str:
     return say(f'rehearsal.{name}', language, gaps=gaps, limit=real.limit_m)
 
 
-def _place(end: Place) -> str:
-    degrees = math.degrees(math.remainder(end.yaw_rad, math.tau))
-    return f'x {end.x:.1f} m, y {end.y:.1f} m, {degrees:.0f}°'
-
-
-# --- A rehearsal, and what came of it, as trace events -----------------------------------------
-
-
-def trace_rehearsal(trace: TraceFunction, rehearsal: Rehearsal) -> None:
-    trace(**RehearsalMade(rehearsal).trace_fields())
-
-
-def trace_step_refusal(trace: TraceFunction, step: StepForecast) -> None:
-    """As the gate traces its own refusal of this call."""
-    skill = step.call.partition('(')[0]
-    text = f'{skill}: {step.reason}'
-    failed = {'ok': False, 'error_reason': step.reason, 'data': step.refusal}
-    trace(TraceKind.ERROR, text, tool_name=skill, **failed)
-
-
 def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) -> Rehearsal:
     """Trace ``rehearsal.real``: a gap over its limit is an ERROR. Returns the rehearsal with the
     text of it.
@@ -168,3 +124,78 @@ def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) 
     text = comparison_text(real, language)
     trace(**RehearsalCompared(rehearsal).trace_fields(text))
     return rehearsal.model_copy(update={'text': f'{rehearsal.text}\n{text}'})
+
+
+# --- Of a turn ---------------------------------------------------------------------------------
+
+
+def rehearse_plan(turn: Turn, env: TurnEnvironment, plan: Plan) -> str:
+    """Rehearse the plan, trace it and keep it in the turn. Why the plan may not begin; '': it may.
+    A plan that the gate would ask about at the fence asks as a whole first; of a single call the
+    gate's own question is enough.
+    """
+    rehearsal = rehearse(_calls(plan), turn.observation, _stage(env), turn.spent)
+    turn.rehearsal = rehearsal
+    if rehearsal is None:
+        return ''
+    env.trace(**RehearsalMade(rehearsal).trace_fields())
+    step = rehearsal.at_the_fence
+    if step is None:
+        return ''
+    if step.verdict == 'refuse':  # as the gate traces its own refusal of this call
+        skill, failed = step.call.partition('(')[0], {'ok': False, 'error_reason': step.reason}
+        text = f'{skill}: {step.reason}'
+        env.trace(TraceKind.ERROR, text, tool_name=skill, data=step.refusal, **failed)
+        return f'{step.reason} (step {step.step_id}, {step.call}, as rehearsed)'
+    if rehearsal.steps != [step] or rehearsal.unknown_from:
+        plan.requires_confirmation = True
+    return ''
+
+
+def rehearse_op(turn: Turn, env: TurnEnvironment, op: Operation) -> Rehearsal | None:
+    """What the operation would do from here; None: it does not drive."""
+    return rehearse([Call(op)], turn.observation, _stage(env), turn.spent)
+
+
+def compare_plan(turn: Turn, env: TurnEnvironment, step_id: int) -> None:
+    """Compare after a step that succeeded: a gap over its limit, and the plan's end, are told."""
+    if turn.rehearsal is not None:
+        done = _compared(turn.rehearsal, env, turn.spent.metres, step_id)
+        turn.rehearsal = done or turn.rehearsal
+
+
+def compare_op(rehearsal: Rehearsal, env: TurnEnvironment, metres: float | None) -> None:
+    """Tell what came of an approved operation that drove ``metres``; None: unknown."""
+    _compared(rehearsal, env, None if metres is None else rehearsal.driven_m + metres)
+
+
+def _compared(
+    rehearsal: Rehearsal, env: TurnEnvironment, driven_m: float | None, step_id: int | None = None
+) -> Rehearsal | None:
+    end, rules = env.world.pose(), env.config.guardrails.rehearsal
+    if end is None:
+        return None
+    done = compared(rehearsal, end.place, rules, driven_m=driven_m, step_id=step_id)
+    return None if done is None else trace_comparison(env.trace, done, env.said.language)
+
+
+def _stage(env: TurnEnvironment) -> Stage:
+    surroundings, origin = env.world.surroundings(), current_order().origin
+    return stage_of(env.config, env.registry, surroundings, origin, env.said.language)
+
+
+def _calls(plan: Plan) -> Iterator[Call]:
+    """The operations of the steps that are not done; a step without one only asks or speaks."""
+    for step in plan.steps:
+        op = _operation(step) if step.status in UNFINISHED else None
+        if op is not None:
+            fallback = _operation(step, fallback=True) if step.fallback else None
+            yield Call(op, step.step_id, fallback)
+
+
+def _operation(step: PlanStep, *, fallback: bool = False) -> Operation | None:
+    try:
+        skill, arguments = step_operation(step, fallback=fallback)
+    except NoOperation:
+        return None
+    return Operation(skill, arguments) if skill else None

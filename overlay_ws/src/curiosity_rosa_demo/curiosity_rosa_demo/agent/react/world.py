@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
-from curiosity_rosa_demo.agent.react.guardrails.gate import (
+from curiosity_rosa_demo.agent.react.forecast import MeasuredSpeeds, Surroundings
+from curiosity_rosa_demo.agent.react.gate import (
     call_refusal,
     current_order,
     GateDecision,
@@ -24,13 +24,12 @@ from curiosity_rosa_demo.agent.react.guardrails.gate import (
     order_verdict,
     traced_check,
 )
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, CALL_RULES, drive_refusal
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.rules import Ask, CALL_RULES, drive_refusal
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     Proposal,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.twin import MeasuredSpeeds, Surroundings
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
@@ -153,8 +152,9 @@ class RoverWorld:
         except ServiceFailed as failure:
             return _silent(failure, name)
         before.update(facts)
-        spent, risk = self._legs.total_spent(self.spent()), self._risk_of(name)
-        order = current_order()
+        settings = self._config.skills.skills.get(name)
+        risk = RiskLevel.HIGH if settings is None else settings.risk
+        spent, order = self._legs.total_spent(self.spent()), current_order()
         asked = GateDecision.asked(Operation(name, arguments), facts, spent, risk, order)
         refused = call_refusal(name, arguments, facts, spent, self._limits, order, risk)
         self.on_decision(asked.told(refused))
@@ -162,22 +162,18 @@ class RoverWorld:
 
     def order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
         """What the gate says to a skill that no turn has checked; None: it may run."""
-        check = partial(self._order_verdict, proposal, order)
-        return traced_check(proposal.op.skill, check)
 
-    def _order_verdict(self, proposal: Proposal, order: Order) -> Refusal | Ask | None:
-        facts: Json = {}
-        if self._limits.may_move_base(proposal) or proposal.moves_mast:
-            try:
-                facts = self.facts_of(self._client.status())
-            except ServiceFailed as failure:
-                return _silent(failure, proposal.op.text)
-        situation = situation_of_facts(facts, spent=self._legs.total_spent(self.spent()))
-        return order_verdict(proposal, situation, self._limits, order, CALL_RULES)
+        def verdict() -> Refusal | Ask | None:
+            facts: Json = {}
+            if self._limits.may_move_base(proposal) or proposal.moves_mast:
+                try:
+                    facts = self.facts_of(self._client.status())
+                except ServiceFailed as failure:
+                    return _silent(failure, proposal.op.text)
+            situation = situation_of_facts(facts, spent=self._legs.total_spent(self.spent()))
+            return order_verdict(proposal, situation, self._limits, order, CALL_RULES)
 
-    def _risk_of(self, name: str) -> RiskLevel:
-        settings = self._config.skills.skills.get(name)
-        return RiskLevel.HIGH if settings is None else settings.risk
+        return traced_check(proposal.op.skill, verdict)
 
     def reset_budget(self) -> None:
         """Call before a turn, and before a skill that an operator requested directly."""

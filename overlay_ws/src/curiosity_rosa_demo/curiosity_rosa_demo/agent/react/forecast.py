@@ -16,33 +16,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 import math
 import threading
 import time
+from typing import Any
 
-from curiosity_rosa_demo.agent.react.guardrails.gate import Order, order_verdict
-from curiosity_rosa_demo.agent.react.guardrails.geofence import fence_margin_m
-from curiosity_rosa_demo.agent.react.guardrails.rules import Ask, geofence
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.react.fence import fence_margin_m
+from curiosity_rosa_demo.agent.react.gate import Order, order_verdict, proposal_of
+from curiosity_rosa_demo.agent.react.rules import Ask, geofence
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,
     Proposal,
     Situation,
     situation_of_facts,
 )
-from curiosity_rosa_demo.agent.react.rehearsal.comparison import rehearsal_text
 from curiosity_rosa_demo.agent.skills.drive import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.rehearsal import FenceVerdict, Rehearsal, StepForecast
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -180,7 +180,6 @@ def standing_seconds(op: Operation, config: Config) -> float:
 
 MAX_PATH_POINTS = 200
 MAX_STEPS = 200
-SkillFacts = Callable[[str], tuple[frozenset[str], RiskLevel, float] | None]
 
 
 @dataclass(frozen=True)
@@ -205,13 +204,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a rehearsal needs besides the calls and the facts. ``skill_facts``: resources, risk and
-    cost of a skill; None: there is no such skill. ``clock``: steady seconds.
+    """What a rehearsal needs besides the calls and the facts. ``propose``: the call with
+    what its skill needs; None: there is no such skill. ``clock``: steady seconds.
     """
 
     config: Config
     limits: Limits
-    skill_facts: SkillFacts
+    propose: Callable[[Operation], Proposal | None]
     surroundings: Surroundings
     origin: Origin
     language: str
@@ -224,126 +223,92 @@ def rehearse(
     """The forecast of ``calls`` in their order; None when the rehearsal is off or no call moves
     the base. Takes at most about rehearsal.max_s.
     """
-    rules = stage.config.guardrails.rehearsal
-    listed = [call for _, call in zip(range(MAX_STEPS), calls, strict=False)]
-    if not rules.enabled or not any(_drives(call, stage) for call in listed):
+    rules, listed = stage.config.guardrails.rehearsal, list(islice(calls, MAX_STEPS))
+    proposals = [stage.propose(call.op) for call in listed]
+    drives = any(each is not None and stage.limits.may_move_base(each) for each in proposals)
+    if not rules.enabled or not drives:
         return None
     spent = spent or Spent()
     situation = situation_of_facts(facts, spent=spent)
     start = _place(situation)
     if start is None:
-        return _told(Rehearsal(why_not='pose_unknown'), stage)
-    if stage.surroundings.stale:
-        return _told(Rehearsal(why_not='stale'), stage)
-    if situation.moving:
-        return _told(Rehearsal(why_not='moving'), stage)
-    run = _Run(stage, situation, start)
+        made = Rehearsal(why_not='pose_unknown')
+    elif stage.surroundings.stale:
+        made = Rehearsal(why_not='stale')
+    elif situation.moving:
+        made = Rehearsal(why_not='moving')
+    else:
+        made = _forecast(listed, situation, start, stage)
+        energy, battery = made.energy_pct, finite_float(facts.get('battery_pct'))
+        left = None if battery is None else max(0.0, battery - energy)
+        made = made.model_copy(update={'battery_left_pct': left, 'driven_m': spent.metres})
+    return made.model_copy(update={'text': rehearsal_text(made, stage.language)})
+
+
+def _forecast(
+    calls: Iterable[Call], situation: Situation, start: Place, stage: Stage
+) -> Rehearsal:
+    """Run the calls one after the other, as far as it can be known where they lead."""
+    rules = stage.config.guardrails.rehearsal
+    places, unknown_from = [start], ''
+    steps: list[StepForecast] = []
     until = stage.clock() + rules.max_s
-    for call in listed:
-        if stage.clock() > until or not run.add(call):
-            run.unknown_from = call.op.text
-            break
-    return _told(run.result(facts, spent.metres), stage)
-
-
-class _Run:
-    """The twin between two calls."""
-
-    def __init__(self, stage: Stage, situation: Situation, start: Place) -> None:
-        self._stage, self._situation = stage, situation
-        self._places = [start]
-        self._steps: list[StepForecast] = []
-        self.unknown_from = ''
-
-    @property
-    def _here(self) -> Place:
-        return self._places[-1]
-
-    def add(self, call: Call) -> bool:
-        """Run the call; False: where it leads cannot be known."""
-        found = self._forecast(call.op, call.step_id)
-        if found is not None and found[0].verdict == 'refuse' and call.fallback is not None:
-            found = self._forecast(call.fallback, call.step_id)
-        if found is None:
-            return False
-        step, ways = found
-        self._steps.append(step)
-        self._places += ways
-        return True
-
-    def _forecast(
-        self, op: Operation, step_id: int | None
-    ) -> tuple[StepForecast, list[Place]] | None:
-        stage = self._stage
-        proposal = _proposal(op, stage)
-        if proposal is None:
-            return None
-        if not stage.limits.may_move_base(proposal):
-            seconds = standing_seconds(op, stage.config)
-            return StepForecast(
-                call=op.text, step_id=step_id, metres=0.0, seconds=seconds, end=self._here
-            ), []
-        speeds = stage.surroundings.speeds
-        here = self._here
-        situation = replace(self._situation, x=here.x, y=here.y, yaw_rad=here.yaw_rad)
-        if len(self._places) > 1:  # a call ends with a stop
+    for call in calls:
+        if len(places) > 1:  # a call ends with a stop
             situation = replace(situation, moving=False)
-        try:
-            segments = segments_of(op, here, speeds, stage.config)
-        except Unpredictable:
-            return None
-        verdict, reason, refusal = _at_the_fence(proposal, situation, stage)
-        ways: list[Place] = []
-        for segment in segments:
-            ways += segment.places(ways[-1] if ways else here)
-        step = StepForecast(
-            call=op.text,
-            step_id=step_id,
-            metres=sum(segment.metres for segment in segments),
-            seconds=sum(segment.seconds(speeds) for segment in segments),
-            end=ways[-1] if ways else here,
-            fence_margin_m=fence_margin_m(proposal, situation, stage.limits),
-            verdict=verdict,
-            reason=reason,
-            refusal=refusal,
-        )
-        return step, ways
-
-    def result(self, facts: Mapping[str, object], driven_m: float) -> Rehearsal:
-        stage, steps = self._stage, self._steps
-        seconds = sum(each.seconds for each in steps)
-        driving_s = sum(each.seconds for each in steps if each.metres)
-        energy = driving_s * stage.config.guardrails.rehearsal.battery_pct_per_s
-        battery = finite_float(facts.get('battery_pct'))
-        margins = [each.fence_margin_m for each in steps if each.fence_margin_m is not None]
-        return Rehearsal(
-            start=self._places[0],
-            end=self._here,
-            path=_thinned([(round(each.x, 3), round(each.y, 3)) for each in self._places]),
-            metres=sum(each.metres for each in steps),
-            seconds=seconds,
-            energy_pct=energy,
-            battery_left_pct=None if battery is None else max(0.0, battery - energy),
-            fence_margin_m=min(margins, default=None),
-            obstacle_margin_m=_obstacle_margin(self._places, stage),
-            steps=steps,
-            unknown_from=self.unknown_from,
-            driven_m=driven_m,
-        )
+        in_time = stage.clock() <= until
+        found = _step(call.op, call.step_id, situation, places[-1], stage) if in_time else None
+        if found is not None and found[0].verdict == 'refuse' and call.fallback is not None:
+            found = _step(call.fallback, call.step_id, situation, places[-1], stage)
+        if found is None:
+            unknown_from = call.op.text
+            break
+        steps.append(found[0])
+        places += found[1]
+    driving_s = sum(each.seconds for each in steps if each.metres)
+    margins = [each.fence_margin_m for each in steps if each.fence_margin_m is not None]
+    return Rehearsal(
+        start=start,
+        end=places[-1],
+        path=_thinned([(round(each.x, 3), round(each.y, 3)) for each in places]),
+        metres=sum(each.metres for each in steps),
+        seconds=sum(each.seconds for each in steps),
+        energy_pct=driving_s * rules.battery_pct_per_s,
+        fence_margin_m=min(margins, default=None),
+        obstacle_margin_m=_obstacle_margin(places, stage),
+        steps=steps,
+        unknown_from=unknown_from,
+    )
 
 
-def _told(rehearsal: Rehearsal, stage: Stage) -> Rehearsal:
-    return rehearsal.model_copy(update={'text': rehearsal_text(rehearsal, stage.language)})
-
-
-def _proposal(op: Operation, stage: Stage) -> Proposal | None:
-    known = stage.skill_facts(op.skill)
-    return None if known is None else Proposal(op, *known)
-
-
-def _drives(call: Call, stage: Stage) -> bool:
-    proposal = _proposal(call.op, stage)
-    return proposal is not None and stage.limits.may_move_base(proposal)
+def _step(
+    op: Operation, step_id: int | None, situation: Situation, here: Place, stage: Stage
+) -> tuple[StepForecast, list[Place]] | None:
+    """One call from ``here``, and the places on its way; None: where it leads cannot be known."""
+    proposal, speeds = stage.propose(op), stage.surroundings.speeds
+    if proposal is None:
+        return None
+    told: dict[str, Any] = {'call': op.text, 'step_id': step_id}
+    if not stage.limits.may_move_base(proposal):
+        seconds = standing_seconds(op, stage.config)
+        return StepForecast(**told, metres=0.0, seconds=seconds, end=here), []
+    situation = replace(situation, x=here.x, y=here.y, yaw_rad=here.yaw_rad)
+    try:
+        segments = segments_of(op, here, speeds, stage.config)
+    except Unpredictable:
+        return None
+    ways: list[Place] = []
+    for segment in segments:
+        ways += segment.places(ways[-1] if ways else here)
+    step = StepForecast(
+        **told,
+        metres=sum(segment.metres for segment in segments),
+        seconds=sum(segment.seconds(speeds) for segment in segments),
+        end=ways[-1] if ways else here,
+        fence_margin_m=fence_margin_m(proposal, situation, stage.limits),
+        **_at_the_fence(proposal, situation, stage),
+    )
+    return step, ways
 
 
 def _place(situation: Situation) -> Place | None:
@@ -351,15 +316,15 @@ def _place(situation: Situation) -> Place | None:
     return None if x is None or y is None or yaw is None else Place(x=x, y=y, yaw_rad=yaw)
 
 
-def _at_the_fence(
-    proposal: Proposal, situation: Situation, stage: Stage
-) -> tuple[FenceVerdict, str, dict[str, str] | None]:
+def _at_the_fence(proposal: Proposal, situation: Situation, stage: Stage) -> dict[str, Any]:
+    """What the gate says of the fence: ``verdict``, ``reason`` and ``refusal`` of a forecast."""
     verdict = order_verdict(proposal, situation, stage.limits, Order(stage.origin), (geofence,))
     if isinstance(verdict, Refusal) and verdict.code is RefusalCode.GEOFENCE:
-        return 'refuse', verdict.reason, {key: str(at) for key, at in verdict.to_json().items()}
+        refusal = {key: str(at) for key, at in verdict.to_json().items()}
+        return {'verdict': 'refuse', 'reason': verdict.reason, 'refusal': refusal}
     if isinstance(verdict, Ask) and verdict.fence:
-        return 'ask', verdict.fence, None
-    return 'pass', '', None
+        return {'verdict': 'ask', 'reason': verdict.fence}
+    return {}
 
 
 def _obstacle_margin(places: Sequence[Place], stage: Stage) -> float | None:
@@ -407,12 +372,54 @@ def stage_of(
 ) -> Stage:
     """``origin`` and ``language``: of the order."""
 
-    def skill_facts(name: str) -> tuple[frozenset[str], RiskLevel, float] | None:
-        try:
-            skill = registry.get(name)
-        except UnknownSkill:
-            return None
-        resources = frozenset(skill.definition.resources_required)
-        return resources, skill.risk, config.tool_costs.of(name)
+    def propose(op: Operation) -> Proposal | None:
+        return proposal_of(op, registry, config) if op.skill in registry else None
 
-    return Stage(config, Limits.of(config), skill_facts, surroundings, origin, language)
+    return Stage(config, Limits.of(config), propose, surroundings, origin, language)
+
+
+# --- The forecast as text ----------------------------------------------------------------------
+
+
+def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
+    """One line of figures; a second one when the fence stands in the way of a plan."""
+    if rehearsal.why_not or rehearsal.end is None:
+        return say(f'rehearsal.{rehearsal.why_not or "pose_unknown"}', language)
+    if not rehearsal.steps:
+        return say('rehearsal.unknown', language, call=rehearsal.unknown_from)
+    parts = [
+        say(
+            'rehearsal.way',
+            language,
+            metres=rehearsal.metres,
+            seconds=rehearsal.seconds,
+            end=_place_text(rehearsal.end),
+        ),
+        say('rehearsal.energy', language, energy=rehearsal.energy_pct),
+    ]
+    margin = rehearsal.fence_margin_m
+    if margin is not None:
+        parts.append(
+            say(
+                f'rehearsal.{"outside" if margin < 0.0 else "fence"}', language, margin=abs(margin)
+            )
+        )
+    if rehearsal.obstacle_margin_m is not None:
+        parts.append(say('rehearsal.obstacle', language, margin=rehearsal.obstacle_margin_m))
+    if rehearsal.unknown_from:
+        parts.append(say('rehearsal.unknown_from', language, call=rehearsal.unknown_from))
+    comma, end = say('rehearsal.comma', language), say('rehearsal.end', language)
+    lines = [comma.join(parts) + end]
+    step = rehearsal.at_the_fence
+    if step is not None and step.step_id is not None:  # a question has its own reasons
+        call = f'{step.step_id}. {step.call}'
+        lines.append(say(f'rehearsal.{step.verdict}', language, call=call, reason=step.reason))
+    return '\n'.join(lines)
+
+
+def _place_text(end: Place) -> str:
+    degrees = math.degrees(math.remainder(end.yaw_rad, math.tau))
+    return f'x {end.x:.1f} m, y {end.y:.1f} m, {degrees:.0f}°'
+
+
+# --- A rehearsal, and what came of it, as trace events -----------------------------------------

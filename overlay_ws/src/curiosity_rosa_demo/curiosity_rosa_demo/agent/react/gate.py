@@ -24,8 +24,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from curiosity_rosa_demo.agent.react.guardrails.geofence import geofence_refusal
-from curiosity_rosa_demo.agent.react.guardrails.rules import (
+from curiosity_rosa_demo.agent.react.fence import geofence_refusal
+from curiosity_rosa_demo.agent.react.rules import (
     Ask,
     CALL_RULES,
     first_refusal,
@@ -35,12 +35,13 @@ from curiosity_rosa_demo.agent.react.guardrails.rules import (
     RULES,
     what_to_ask,
 )
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     Proposal,
     Situation,
     situation_of_facts,
 )
+from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.models import Json, Model
 from curiosity_rosa_demo.domain.operation import Operation
@@ -58,24 +59,21 @@ from curiosity_rosa_demo.infra.spans import span
 # skill's own thread. SkillRun copies the context into that thread.
 
 
+@dataclass
 class Approval:
     """A person's yes to one call. One dispatch uses it up. ``leaves_fence``: whether the question
     said that the call may leave the fence. ``rehearsal``: what the call was expected to do at the
     time of the yes.
     """
 
-    def __init__(
-        self, op: Operation, leaves_fence: bool, rehearsal: Rehearsal | None = None
-    ) -> None:
-        self.op, self.leaves_fence, self.rehearsal = op, leaves_fence, rehearsal
-        self._used = False
+    op: Operation
+    leaves_fence: bool
+    rehearsal: Rehearsal | None = None
+    used: bool = False
 
     def covers(self, op: Operation) -> bool:
         """Whether the yes was for this call and is still unused."""
-        return not self._used and is_same_call(self.op, op)
-
-    def use_up(self) -> None:
-        self._used = True
+        return not self.used and is_same_call(self.op, op)
 
 
 @dataclass(frozen=True)
@@ -115,9 +113,6 @@ def current_order() -> Order:
     return _current_order.get(UNKNOWN_ORDER)
 
 
-# --- The span of a check by the gate -----------------------------------------------------------
-
-
 Verdict = Refusal | Ask | None
 
 
@@ -125,23 +120,20 @@ def traced_check(skill: str, check: Callable[[], Verdict]) -> Verdict:
     """The verdict of ``check``, which runs in a span with its rule and code."""
     with span(f'guard {skill}', {'curiosity.skill': skill}) as guard:
         verdict = check()
-        if not guard.recording:
-            return verdict
         if isinstance(verdict, Refusal):
-            code, rule = verdict.code.value, verdict.rule
-            guard.set(
-                {
-                    'curiosity.guard.verdict': 'refuse',
-                    'curiosity.guard.rule': rule,
-                    'curiosity.guard.code': code,
-                }
-            )
-            guard.fail(code)
-        elif isinstance(verdict, Ask):
-            guard.set({'curiosity.guard.verdict': 'ask'})
+            told = {'verdict': 'refuse', 'rule': verdict.rule, 'code': verdict.code.value}
+            guard.fail(verdict.code.value)
         else:
-            guard.set({'curiosity.guard.verdict': 'pass'})
+            told = {'verdict': 'pass' if verdict is None else 'ask'}
+        guard.set({f'curiosity.guard.{key}': value for key, value in told.items()})
         return verdict
+
+
+def proposal_of(op: Operation, registry: SkillRegistry, config: Config) -> Proposal:
+    """``op`` with what its skill needs, risks and costs. Raises UnknownSkill."""
+    skill = registry.get(op.skill)
+    resources = frozenset(skill.definition.resources_required)
+    return Proposal(op, resources, skill.risk, config.tool_costs.of(op.skill))
 
 
 APPROVAL_RULE = 'approval'  # the name of the rule in a refusal
@@ -206,7 +198,7 @@ def call_refusal(
         return not_approved(op, reasons, f'list {order.call.skill} in approval.skills to be asked')
     verdict = order_verdict(proposal, situation, limits, order, CALL_RULES)
     if order.approval is not None:
-        order.approval.use_up()
+        order.approval.used = True
     if isinstance(verdict, Ask):
         return not_approved(op, verdict.reasons, ASK_AGAIN_TEXT)
     return verdict

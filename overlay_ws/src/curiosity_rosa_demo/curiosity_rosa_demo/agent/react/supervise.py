@@ -6,11 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Whether a model gets on with the goal: when the rule model steps in, and which answer ends the
-turn. Pure.
+"""Whether a model gets on with the goal: when the rule model steps in, which call is made again,
+and which answer ends the turn.
 
 Only a goal that the rule model reads as an action is judged. A gain is the first successful call
-that fits the goal, or a better picture.
+that fits the goal, or a better picture. The rule model decides one step; then the model is asked
+again, until ``patience.takeovers``. Its proposals pass the same guardrails.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import TOOLS
-from curiosity_rosa_demo.agent.language.understand import Intent, understand
-from curiosity_rosa_demo.agent.react.nodes.compile_ops import BY, ROUTINE
-from curiosity_rosa_demo.agent.react.nodes.observe_result import comparable_result
-from curiosity_rosa_demo.agent.react.turn.context import TurnContext
-from curiosity_rosa_demo.agent.react.turn.messages import result_of
-from curiosity_rosa_demo.domain.brain_state import BrainState, DecisionType, Json
+from curiosity_rosa_demo.agent.language.understand import Intent
+from curiosity_rosa_demo.agent.react.prompt import text_of
+from curiosity_rosa_demo.agent.react.think import mapped_failure
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.rule_model.rules import RULES
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
-from curiosity_rosa_demo.infra.config.limits import Patience
 from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.callbacks import BaseCallbackHandler
 
@@ -41,6 +42,7 @@ STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
 GOOD_PICTURE = 'good picture'
 REPEATS = 2  # equal calls that succeed: the second shows that the first has changed nothing
+RETRY_WAIT_S = 0.5  # before a retry
 _ACTS = {
     **TOOLS,
     **dict.fromkeys(('goto', 'home', 'back'), MOTIONS[0]),
@@ -50,11 +52,44 @@ _ACTS = {
 Resources = Callable[[str], Iterable[str]]  # those that a skill claims
 
 
-def asked_act(goal: str) -> str:
+def rules_may_decide(turn: Turn, env: TurnEnvironment) -> bool:
+    """Whether the rule model may decide: it understands the goal, no plan is under way, and the
+    operator's last answer was not a no.
+    """
+    understood = env.fallback is not None and env.said.intent.kind in RULES
+    return understood and not (turn.plan_is_open or turn.was_rejected)
+
+
+def refused_too_often(turn: Turn, env: TurnEnvironment) -> bool:
+    return turn.refused_in_a_row >= env.config.guardrails.patience.refused_in_a_row
+
+
+def refusals_text(turn: Turn, proposer: str = 'The model') -> str:
+    calls = count_text(turn.refused_in_a_row, 'call')
+    proposed = f'{proposer} proposed {calls} in a row that were refused'
+    return f'{proposed}; the last: {turn.last_reason}'
+
+
+def exchange_to_retry(turn: Turn, env: TurnEnvironment) -> Exchange | None:
+    """The call that the loop retries now, as the error map says, without the model; None for no
+    retry. It retries a call once, and only when that is harmless: a skill that leads to a state
+    (``repeatable``), or one that did not start because another one held its resource.
+    """
+    if mapped_failure(turn, env) is not DecisionType.RETRY or turn.exchanges[-1].retry_of:
+        return None
+    call = turn.exchanges[-1]
+    if call.code == RefusalCode.RESOURCE_CONFLICT:
+        return call
+    return call if call.op and env.registry.get(call.tool).repeatable else None
+
+
+# --- What the goal asks for, and what has come of it -------------------------------------------
+
+
+def asked_act(intent: Intent) -> str:
     """The tool that the rule model reads in the goal; empty for a question and for a goal that it
     does not understand.
     """
-    intent = understand(goal).intent
     if intent.kind in ('explore', 'orders'):
         return _ACTS.get(_last_verb(intent), '')
     return (intent.tool or '') if intent.kind == 'command' else ''
@@ -78,90 +113,86 @@ def fits(act: str, tool: str, resources: Resources) -> bool:
     return tool == act or claimed in resources(tool)
 
 
-def missing_act(goal: str, messages: Sequence[Json], resources: Resources) -> str:
+def _resources_of(env: TurnEnvironment) -> Resources:
+    return lambda tool: env.registry.get(tool).definition.resources_required
+
+
+def missing_act(turn: Turn, env: TurnEnvironment) -> str:
     """What must succeed before an answer in text ends the turn: a tool, or a good picture where
     the light was asked for, and for the ground an analysis, successful or not; empty for nothing.
     """
-    act = asked_act(goal)
-    results = [
-        result
-        for each, result in _acted(messages)
-        if result.ok and fits(act, str(each['tool']), resources)
-    ]
-    verb = _last_verb(understand(goal).intent)
+    act, verb = asked_act(env.said.intent), _last_verb(env.said.intent)
+    acted = [each for each in turn.exchanges if each.op]
+    fitting = [each for each in acted if each.ok and fits(act, each.tool, _resources_of(env))]
     if verb not in LIGHT:
-        return '' if results else act
-    if not any(each.data.get('is_good') is True for each in results):
+        return '' if fitting else act
+    if not any(each.data.get('is_good') is True for each in fitting):
         return GOOD_PICTURE
-    tried = any(each['tool'] == ANALYZE for each, _ in _acted(messages))
+    tried = any(each.tool == ANALYZE for each in acted)
     return ANALYZE if verb == 'explore' and not tried else ''
 
 
-def stuck_reason(
-    goal: str, messages: Sequence[Json], patience: Patience, resources: Resources
-) -> str:
+def stuck_reason(turn: Turn, env: TurnEnvironment) -> str:
     """Why the model makes no progress; empty while it does."""
-    idle = _since_gain(asked_act(goal), messages, resources)
+    patience, resources = env.config.guardrails.patience, _resources_of(env)
+    idle = _since_gain(asked_act(env.said.intent), turn.exchanges, resources)
     if not idle:
         return ''
-    last, result = idle[-1]
-    same = sum(_is_same(last, result, *each) for each in _since_motion(idle, resources))
-    if same >= (REPEATS if result.ok else max(2, patience.no_progress // 2)):
+    last = idle[-1]
+    same = sum(_is_same(last, each) for each in _since_motion(idle, resources))
+    if same >= (REPEATS if last.ok else max(2, patience.no_progress // 2)):
         times = count_text(same, 'time')
-        return f'The model called {clip(str(last["tool"]))} {times} with the same result.'
-    failed = len(list(takewhile(lambda entry: not entry[1].ok, reversed(idle))))
+        return f'The model called {clip(last.tool)} {times} with the same result.'
+    failed = len(list(takewhile(lambda each: not each.ok, reversed(idle))))
     if failed >= max(2, patience.failures_in_a_row // 2):  # before they end the turn
         return f'{count_text(failed, "call")} of the model in a row failed.'
     if len(idle) >= patience.idle_steps:
         return f'{count_text(len(idle), "call")} of the model brought the goal no nearer.'
-    cost = sum(finite_float(result.data.get('cost')) or 0.0 for _, result in idle)
+    cost = sum(finite_float(each.data.get('cost')) or 0.0 for each in idle)
     if cost >= patience.idle_cost:
         return f'Calls of the model for a cost of {cost:g} brought the goal no nearer.'
     return ''
 
 
-Entry = tuple[Json, ToolResult]
-
-
-def _finished(messages: Sequence[Json]) -> list[Entry]:
-    results = ((each, result_of(each)) for each in messages)
-    return [
-        (each, result)
-        for each, result in results
-        if result is not None and result.error_code != RefusalCode.DECLINED
-    ]
-
-
-def _acted(messages: Sequence[Json]) -> list[Entry]:
-    return [(each, result) for each, result in _finished(messages) if 'op' in each]
-
-
-def _since_gain(act: str, messages: Sequence[Json], resources: Resources) -> list[Entry]:
+def _since_gain(act: str, exchanges: Sequence[Exchange], resources: Resources) -> list[Exchange]:
     """The model's calls after the last gain and after the last step of the rule model."""
-    idle: list[Entry] = []
+    idle: list[Exchange] = []
     best: float | None = None
-    for each, result in _finished(messages):
+    for each in exchanges:
+        if each.result is None or each.declined:
+            continue
         gained = False
-        if 'op' in each and result.ok and act and fits(act, str(each['tool']), resources):
-            value = finite_float(result.data.get('score')) or 0.0
+        if each.op and each.ok and act and fits(act, each.tool, resources):
+            value = finite_float(each.data.get('score')) or 0.0
             gained, best = best is None or value > best, max(value, best or 0.0)
-        idle = [] if gained or each.get(BY) == ROUTINE else [*idle, (each, result)]
+        idle = [] if gained or each.by else [*idle, each]
     return idle
 
 
-def _since_motion(entries: list[Entry], resources: Resources) -> list[Entry]:
+def _since_motion(entries: list[Exchange], resources: Resources) -> list[Exchange]:
     """The entries after the last motion: from another place the same result is news."""
     moved = [
         index
-        for index, (each, result) in enumerate(entries)
-        if result.ok and 'op' in each and fits(MOTIONS[0], str(each['tool']), resources)
+        for index, each in enumerate(entries)
+        if each.ok and each.op and fits(MOTIONS[0], each.tool, resources)
     ]
     return entries[moved[-1] + 1 :] if moved else entries
 
 
-def _is_same(each: Json, result: ToolResult, other: Json, other_result: ToolResult) -> bool:
-    same_call = (each['tool'], each['input']) == (other['tool'], other['input'])
-    return same_call and comparable_result(result) == comparable_result(other_result)
+def _is_same(one: Exchange, other: Exchange) -> bool:
+    if (one.tool, one.input) != (other.tool, other.input) or not (one.result and other.result):
+        return False
+    return comparable(one.result) == comparable(other.result)
+
+
+def comparable(result: ToolResult) -> tuple[bool, str, Json]:
+    """The part of a result that two equal calls share when nothing has changed."""
+    data = {
+        key: round(value, 2) if isinstance(value, float) else value
+        for key, value in result.data.items()
+        if key not in ('cost', 'note')
+    }
+    return result.ok, result.error_reason, data
 
 
 # --- Splits a model's streamed text into sentences ---------------------------------------------
@@ -230,52 +261,3 @@ class SentenceStream(BaseCallbackHandler):
         self._since_s = self._clock()
         if sentence:
             self._on_sentence(sentence)
-
-
-def text_of(content: Any) -> str:
-    """A message's content as text: a string, or the text parts of a list of blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = (part.get('text', '') if isinstance(part, dict) else part for part in content)
-        return ''.join(str(part) for part in parts)
-    return ''
-
-
-# -----------------------------------------------------------------------------------------------
-# The error map's answer to the last failure: a retry by the loop, or a hint to the model. Pure
-#
-# The loop retries a call once, and only when that is harmless: a skill that leads to a state
-# (``repeatable``), or a skill that did not start because another one held its resource.
-
-
-RETRY_WAIT_S = 0.5  # before a retry
-RETRY_OF = 'retry_of'  # in the entry of a retry: the ID of the first call
-
-
-def last_failure(state: BrainState, turn: TurnContext) -> tuple[Json, DecisionType] | None:
-    """The last call and the error map's decision on its failure; None when it did not fail, or
-    the map has no entry for the failure.
-    """
-    if not state.messages:
-        return None
-    call = state.messages[-1]
-    result = result_of(call)
-    if result is None or result.ok:
-        return None
-    decision = turn.registry.error_decision(str(call['tool']), result.error_reason)
-    return None if decision is None else (call, decision)
-
-
-def call_to_retry(state: BrainState, turn: TurnContext) -> Json | None:
-    """The call that the loop retries now, without the model; None for no retry."""
-    failure = last_failure(state, turn)
-    if failure is None or failure[1] is not DecisionType.RETRY or RETRY_OF in failure[0]:
-        return None
-    call = failure[0]
-    result = result_of(call)
-    if result is not None and result.error_code == RefusalCode.RESOURCE_CONFLICT:
-        return call
-    if 'op' not in call:
-        return None
-    return call if turn.registry.get(str(call['tool'])).repeatable else None

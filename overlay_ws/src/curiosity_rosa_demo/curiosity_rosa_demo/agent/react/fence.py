@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 import math
 
-from curiosity_rosa_demo.agent.react.guardrails.situation import (
+from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,
     Proposal,

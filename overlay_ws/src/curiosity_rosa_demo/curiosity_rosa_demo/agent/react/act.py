@@ -1,0 +1,276 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The stage ``act``: runs the operation, records what came of it, and ends a hopeless turn.
+
+A checkpoint with the operation was committed before: an interrupted one is not run again.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+import time
+
+from curiosity_rosa_demo.agent.react.gate import current_order, Order, under_order
+from curiosity_rosa_demo.agent.react.plan import (
+    record_step,
+    RecordedStep,
+    retry_step,
+    trace_steps,
+)
+from curiosity_rosa_demo.agent.react.rehearse import compare_op, compare_plan
+from curiosity_rosa_demo.agent.react.supervise import (
+    comparable,
+    refusals_text,
+    refused_too_often,
+    rules_may_decide,
+)
+from curiosity_rosa_demo.agent.react.think import put_question
+from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, ROUTINE, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.skills.registry import VISION_SKILLS
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.cancellation import TurnCancelled
+from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import Exchange, Operation
+from curiosity_rosa_demo.domain.plan import Plan, StepStatus
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import CAPTURE
+from curiosity_rosa_demo.domain.text import clip, count_text
+from curiosity_rosa_demo.trace.reporter import (
+    finite_float,
+    result_summary,
+    tool_result,
+    trace_result,
+)
+
+ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
+MAX_LOOPS_PER_STEP = 3  # decisions on plans, questions and refused calls use no step
+INTERRUPTED = SkillResult(
+    status=SkillStatus.UNKNOWN, error_code=RefusalCode.INTERRUPTED, error_msg=INTERRUPTED_TEXT
+)
+
+
+def act(turn: Turn, env: TurnEnvironment) -> None:
+    """Raises TurnCancelled."""
+    end_or_go_on(turn, env, record(turn, env, dispatch(turn, env)))
+
+
+def dispatch(turn: Turn, env: TurnEnvironment) -> SkillResult | None:
+    """Run the operation. None: there is none."""
+    op = turn.op
+    if op is None:
+        return None
+    env.cancellation.check()
+    env.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
+    with under_order(Order(current_order().origin, op, turn.approval)):
+        done = env.skill_executor.result_of(op.skill, op.arguments, env.cancellation)
+    if turn.approval is not None and turn.approval.rehearsal is not None:
+        compare_op(turn.approval.rehearsal, env, finite_float(done.metrics.get('distance_m')))
+    return done
+
+
+def observe_interrupted(turn: Turn, env: TurnEnvironment) -> None:
+    """An interrupted act: what the operation did is not known."""
+    done = None if turn.op is None else INTERRUPTED
+    end_or_go_on(turn, env, record(turn, env, done))
+
+
+def record(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> SkillResult | None:
+    """Record the result of every call of this decision, the used budget and the plan's step.
+    Returns ``done``, of ``turn.op``.
+    """
+    if turn.op is not None and done is not None:
+        _record(turn, env, turn.op, done)
+    _decline_further_calls(turn, env)
+    _record_step(turn, env, done)
+    turn.op = turn.approval = None
+    return done
+
+
+# --- The result --------------------------------------------------------------------------------
+
+
+def _record(turn: Turn, env: TurnEnvironment, op: Operation, done: SkillResult) -> None:
+    result = tool_result(done)
+    cost = finite_float(result.data.get('cost'))
+    if cost is None:
+        cost = env.config.tool_costs.of(op.skill)
+    data: Json = {**result.data, 'cost': cost}
+    if edited := turn.exchange(op.call_id).edited_from:
+        data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
+    result = result.model_copy(update={'data': data})
+    before_s = time.monotonic()
+    if done.error_code != RefusalCode.INTERRUPTED:
+        trace_result(env.trace, op.skill, result)
+    turn.spend(steps=1, cost=cost, metres=_metres_driven(op, done, env))
+    turn.failures_in_a_row = 0 if result.ok else turn.failures_in_a_row + 1
+    turn.same_in_a_row, turn.refused_in_a_row = _repeat_count(turn, op, result), 0
+    if result.ok and env.registry.get(op.skill).definition.resources_required:
+        turn.refused = {}  # the robot has changed: a refused call may pass now
+    if done.error_code == RefusalCode.INTERNAL_ERROR:
+        turn.internal_error = True
+    if op.skill == CAPTURE:
+        turn.score = finite_float(result.data.get('score'))
+        turn.is_good = result.ok and result.data.get('is_good') is True
+    picture = _picture(op, result, env, before_s)
+    turn.answer_call(op.call_id, result, op=op.text, picture=picture)
+
+
+def _picture(
+    op: Operation, result: ToolResult, env: TurnEnvironment, after_s: float
+) -> Json | None:
+    """The reference to the picture that a model which can see gets with this result. The picture
+    of a capture arrives after its result; a stop ends the wait.
+    """
+    if not (env.can_see and result.ok):
+        return None
+    facts: Json | None = dict(result.data) if op.skill in VISION_SKILLS else None
+    if op.skill == CAPTURE:
+        with suppress(TurnCancelled):
+            facts = env.world.pictures.see_capture(env.cancellation, after_s=after_s)
+    picture = (facts or {}).get('picture')
+    return picture if isinstance(picture, dict) else None
+
+
+def _metres_driven(op: Operation, done: SkillResult, env: TurnEnvironment) -> float:
+    """The measured path, or the longest possible one when there is no measurement. A failed motion
+    reports a duration when it may have started.
+    """
+    measured = finite_float(done.metrics.get('distance_m'))
+    if measured is not None:
+        return measured
+    source = done.metrics if done.status is SkillStatus.FAILED else op.arguments
+    seconds = finite_float(source.get('duration_s')) or 0.0
+    return seconds * env.config.guardrails.geofence.max_speed_mps
+
+
+def _repeat_count(turn: Turn, op: Operation, result: ToolResult) -> int:
+    """How many times in a row, before this one, the operation had the same result."""
+    last = turn.last_op
+    if last is None or last.op != op.text or last.result is None:
+        return 0
+    return turn.same_in_a_row + 1 if comparable(last.result) == comparable(result) else 0
+
+
+def _decline_further_calls(turn: Turn, env: TurnEnvironment) -> None:
+    """Decline the further calls of the same answer. They are neither steps nor refusals."""
+    why = ONE_CALL_AT_A_TIME_TEXT
+    for each in turn.exchanges:
+        if each.result is None:
+            name = clip(each.tool)
+            text = f'{name}: {why}'
+            env.trace(TraceKind.ERROR, text, tool_name=name, ok=False, error_reason=why)
+            turn.answer_call(each.call_id, ToolResult.failure(why, RefusalCode.DECLINED))
+
+
+def _record_step(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> None:
+    """Record the result of the plan's step; nothing for a call without one."""
+    step, now = turn.step_id, time.time()
+    if turn.plan is None or step is None:
+        return
+    turn.step_id = None
+    if turn.call_id:
+        recorded = _attempted(turn.plan, step, turn.exchange(turn.call_id), env, done)
+    else:  # it has only asked, and was told yes
+        recorded = record_step(turn.plan, step, True, '', {}, now)
+    trace_steps(env.trace, [recorded.result, *recorded.skipped])
+    turn.plan = recorded.plan
+    if recorded.result.status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
+        turn.rehearsal = None
+    elif recorded.result.status is StepStatus.SUCCESS:
+        compare_plan(turn, env, step)
+
+
+def _attempted(
+    plan: Plan, step: int, call: Exchange, env: TurnEnvironment, done: SkillResult | None
+) -> RecordedStep:
+    result = call.result or ToolResult.failure(INTERRUPTED_TEXT)
+    interrupted = done is not None and done.error_code == RefusalCode.INTERRUPTED
+    if interrupted and call.op and env.registry.get(call.tool).repeatable:
+        return retry_step(plan, step, INTERRUPTED_TEXT, time.time())
+    summary = result_summary(result)
+    return record_step(plan, step, result.ok, summary, dict(result.data), time.time())
+
+
+# --- The end of the turn -----------------------------------------------------------------------
+
+
+def end_or_go_on(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> None:
+    """Set ``stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
+    decision = turn.decision
+    assert decision is not None
+    reason = decision.reason.strip()
+    if turn.internal_error:  # whatever the decider says to it
+        _end(turn, DecisionType.ABORT, _failed_text(turn))
+    elif turn.stop_reason:  # the operator chose not to continue
+        turn.ok = False
+    elif decision.type is DecisionType.FINISH:
+        _end(turn, DecisionType.FINISH, reason or 'done')
+    elif decision.type in (DecisionType.ABORT, DecisionType.SWITCH_TASK):
+        _end(turn, decision.type, reason or decision.type.value)
+    else:
+        _end_if_hopeless(turn, env, _mapped(turn, env, done))
+
+
+def _end_if_hopeless(turn: Turn, env: TurnEnvironment, mapped: DecisionType | None) -> None:
+    patience, most = env.config.guardrails.patience, env.config.agent.turn.max_steps
+    by_rules = turn.decision is not None and turn.decision.by == ROUTINE
+    wants_more = turn.spent.steps >= most and turn.refused_in_a_row > 0
+    too_long = turn.iter > MAX_LOOPS_PER_STEP * (most + 1)
+    may_ask = patience.exhausted is DecisionType.ASK_HUMAN
+    if mapped is DecisionType.ABORT:
+        _end(turn, DecisionType.ABORT, _failed_text(turn))
+    elif wants_more or too_long or turn.spent.steps > most:  # no rule refuses a stop
+        used = count_text(most, 'step')
+        text = f'Stopped after {used} without an answer (turn.max_steps of agent.yaml).'
+        _end(turn, DecisionType.ABORT, text)
+    elif refused_too_often(turn, env) and (by_rules or not rules_may_decide(turn, env)):
+        text = refusals_text(turn, 'The model and the routine' if by_rules else 'The model')
+        last = turn.last_failed
+        asks = last is not None and env.registry.error_decision(last.tool, last.code)
+        _end_or_ask(turn, env, text, may_ask=asks is DecisionType.ASK_HUMAN)
+    elif mapped is DecisionType.ASK_HUMAN:
+        _end_or_ask(turn, env, _failed_text(turn), may_ask=True)
+    elif turn.failures_in_a_row >= patience.failures_in_a_row:
+        failures = count_text(turn.failures_in_a_row, 'failure')
+        text = f'{failures} in a row; the last: {turn.last_reason}'
+        _end_or_ask(turn, env, text, may_ask=may_ask)
+    elif turn.same_in_a_row + 1 >= patience.no_progress:
+        times = turn.same_in_a_row + 1
+        text = f'{_last_call(turn)} had the same result {times} times in a row'
+        _end_or_ask(turn, env, text, may_ask=may_ask)
+
+
+def _mapped(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> DecisionType | None:
+    """The error map's decision on the last operation; None when it has none, or did not fail."""
+    call = turn.last_op
+    if done is None or done.status is SkillStatus.SUCCESS or call is None:
+        return None
+    decide = env.registry.error_decision
+    return decide(call.tool, done.error_code) or decide(call.tool, done.error_msg)
+
+
+def _last_call(turn: Turn) -> str:
+    return '' if turn.last_op is None else turn.last_op.op
+
+
+def _failed_text(turn: Turn) -> str:
+    return f'{_last_call(turn)} failed: {turn.last_reason}'
+
+
+def _end_or_ask(turn: Turn, env: TurnEnvironment, text: str, *, may_ask: bool) -> None:
+    """Ask the operator whether to continue. A no, or no answer, ends the turn with ``text``."""
+    if may_ask:
+        turn.stop_reason, turn.ok, turn.answer = ASK_TO_CONTINUE, False, text
+        put_question(turn, env, f'{text}. Go on?')
+    else:
+        _end(turn, DecisionType.ABORT, text)
+
+
+def _end(turn: Turn, kind: DecisionType, answer: str) -> None:
+    turn.stop_reason, turn.ok, turn.answer = kind.value, kind is not DecisionType.ABORT, answer

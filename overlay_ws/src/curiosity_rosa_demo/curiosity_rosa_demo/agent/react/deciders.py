@@ -1,0 +1,320 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""Who decides: the plan, the rule model, or a language model under the rule model's eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import json
+import math
+import re
+import time
+from typing import Any
+
+from curiosity_rosa_demo.agent.llm.call import (
+    decide,
+    ModelCallFailed,
+    rejected_answer,
+    UnusableAnswer,
+)
+from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
+from curiosity_rosa_demo.agent.react.plan import cancel_plan, next_step, trace_steps
+from curiosity_rosa_demo.agent.react.prompt import answer_text, calls_of, inputs_of, thought_text
+from curiosity_rosa_demo.agent.react.rehearse import rehearse_plan
+from curiosity_rosa_demo.agent.react.supervise import (
+    exchange_to_retry,
+    missing_act,
+    refusals_text,
+    refused_too_often,
+    RETRY_WAIT_S,
+    rules_may_decide,
+    SentenceStream,
+    stuck_reason,
+)
+from curiosity_rosa_demo.agent.react.think import Choice
+from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, ROUTINE, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.rule_model import rules
+from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
+from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
+from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
+from curiosity_rosa_demo.agent.skills.skill import Skill
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
+from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.operation import call_text, DECIDE_TOOL, Exchange
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, StepStatus
+from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.text import clip, count_text, printable
+from curiosity_rosa_demo.trace.events import BudgetLimitReached
+from curiosity_rosa_demo.trace.reporter import finite_float
+from langchain_core.agents import AgentFinish
+from langchain_core.messages import BaseMessage
+
+NO_ANSWER_TEXT = 'The model answered nothing.'
+ASKED_AGAIN = 'The model is asked again: '
+_BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')  # in the words of prompts.yaml
+
+
+class PlanDecider:
+    """The next step of a plan that has one. A plan that a client gave ends the turn."""
+
+    def __init__(self, env: TurnEnvironment) -> None:
+        self._env = env
+
+    def decide(self, turn: Turn) -> Choice | None:
+        plan = turn.plan
+        if plan is None:
+            return None
+        if not turn.plan_is_open:
+            return None if plan.metadata.get(PROPOSED_KEY) else _ended(plan)
+        given = plan.status is PlanStatus.CREATED and not plan.metadata.get(PROPOSED_KEY)
+        if given and (why := rehearse_plan(turn, self._env, plan)):
+            return self._refused(turn, plan, why)
+        following = next_step(plan, turn.observation, time.time())
+        trace_steps(self._env.trace, following.results)
+        turn.plan, step = following.plan, following.step
+        if step is None:
+            return _ended(following.plan)
+        calls: tuple[Exchange, ...] = ()
+        if following.op_skill:
+            call = json.dumps(following.arguments)
+            calls = (Exchange(tool=following.op_skill, input=call),)
+        asked = following.question
+        return Choice(reason=step.description, calls=calls, question=asked, step_id=step.step_id)
+
+    def _refused(self, turn: Turn, plan: Plan, why: str) -> Choice:
+        text = f'{why}. The plan was not begun.'
+        self._env.trace(TraceKind.ERROR, text, tool_name='plan', ok=False, error_reason=text)
+        turn.plan = cancel_plan(plan)
+        return Choice(DecisionType.ABORT, text)
+
+
+def _ended(plan: Plan) -> Choice:
+    """After the end of its own plan the model continues; the end of a given plan ends the turn."""
+    if plan.metadata.get(PROPOSED_KEY):
+        return Choice(reason='the plan has ended')
+    done = sum(step.status is StepStatus.SUCCESS for step in plan.steps)
+    steps = f'{done} of {count_text(len(plan.steps), "step")} done'
+    text = f'Plan {plan.plan_id}: {plan.status.value}, {steps}.'
+    if failed := [f'step {step.step_id} {step.action}' for step in plan.get_failed_steps()]:
+        text = f'{text} Failed: {", ".join(failed)}.'
+    ended_well = plan.status is PlanStatus.COMPLETED
+    return Choice(DecisionType.FINISH if ended_well else DecisionType.ABORT, text)
+
+
+class RetryDecider:
+    """The last call again, where the error map says so."""
+
+    def __init__(self, env: TurnEnvironment) -> None:
+        self._env = env
+
+    def decide(self, turn: Turn) -> Choice | None:
+        """Blocks for RETRY_WAIT_S before a retry."""
+        call = None if turn.plan is not None else exchange_to_retry(turn, self._env)
+        if call is None:
+            return None
+        self._env.cancellation.sleep(RETRY_WAIT_S)
+        again = Exchange(tool=call.tool, input=call.input, by=call.by, retry_of=call.call_id)
+        return Choice(DecisionType.RETRY, calls=(again,), by=call.by)
+
+
+class RuleDecider:
+    """The rule model: reads the turn and the skills."""
+
+    def __init__(self, env: TurnEnvironment) -> None:
+        self._env, config = env, env.config
+        self._rover = RoverFigures.of(config)
+        prompts = config.prompts.robot_system_prompts
+        bright = _BRIGHT.search('\n'.join(prompts.model_dump().values()))
+        self._bright_x = float(bright[1]) if bright else None
+        self._stows = [part.stow_command for part in config.robot.appendages.values()]
+
+    def view(self, turn: Turn, *, beside_a_model: bool = False) -> TurnView:
+        """The turn as the rules see it. Beside a model they do not see its refused proposals,
+        which are no failure of the skill.
+        """
+        skills = {each.definition.name: each for each in self._env.registry.for_model()}
+        costs = self._env.config.tool_costs
+        longest_s = (_longest_s(skills[name]) for name in MOTIONS if name in skills)
+        return TurnView(
+            self._rover,
+            self._env.said,
+            steps=tuple(
+                each
+                for each in turn.exchanges
+                if each.result and (each.op or each.by or not beside_a_model)
+            ),
+            tools=frozenset((*skills, DECIDE_TOOL)),
+            costs={**{name: costs.of(name) for name in skills}, DECIDE_TOOL: 0.0},
+            bright_x=self._bright_x,
+            longest_s=min(filter(None, longest_s), default=TurnView.longest_s),
+            stows=tuple(name for name in skills if name in self._stows),
+        )
+
+    def decide(self, turn: Turn, *, beside_a_model: bool = False) -> Choice:
+        self._env.cancellation.check()
+        by = ROUTINE if beside_a_model else ''
+        decision = rules.decide(self.view(turn, beside_a_model=beside_a_model))
+        if not isinstance(decision, FinalAnswer):
+            thought, tool = decision.thought.strip(), decision.tool
+            arguments: Json = dict(decision.args)
+            if thought:
+                self._env.trace(thought_kind(turn), thought)
+        elif decision.ok:
+            return Choice(DecisionType.FINISH, decision.text)
+        else:
+            thought, tool = '', DECIDE_TOOL
+            arguments = {'type': DecisionType.ABORT.value, 'reason': decision.text}
+        call = Exchange(tool=tool, input=json.dumps(arguments), thought=thought, by=by)
+        return Choice(reason=thought, calls=(call,), by=by)
+
+
+def _longest_s(motion: Skill) -> float | None:
+    """The longest duration that the skill takes; None: it has no limit."""
+    properties: Any = motion.definition.args_schema.get('properties', {})
+    return finite_float(properties.get('duration_s', {}).get('maximum'))
+
+
+def thought_kind(turn: Turn) -> TraceKind:
+    return TraceKind.OBSERVE if turn.exchanges else TraceKind.HYPOTHESIZE
+
+
+class ModelDecider:
+    """Asks ``agent``, ROSA's agent. The rule model decides when the model cannot be reached, gives
+    no usable answer, is refused too often in a row, or makes no progress.
+    """
+
+    def __init__(self, env: TurnEnvironment, agent: Any) -> None:
+        self._env, self.agent, self._rules = env, agent, RuleDecider(env)
+
+    def decide(self, turn: Turn) -> Choice:
+        env, fallback = self._env, self._env.fallback
+        stands_in = rules_may_decide(turn, env)
+        if fallback is not None and stands_in:
+            if why := self._takeover_reason(turn):
+                self._count_takeover(turn)
+                return self._by_rules(turn, why)
+            if why := fallback.unavailable_reason():
+                return self._by_rules(turn, why)
+        data: Json | None = None
+        try:
+            choice = self._ask(turn)
+        except BudgetReached as reached:  # no failure of the model: the breaker stays as it is
+            why = reached.refusal.text(env.said.language)
+            told = BudgetLimitReached(**reached.refusal.to_json()).trace_fields(why)
+            data = told['data']
+            if not stands_in:
+                env.trace(**told, error_reason=why)
+        except UnusableAnswer as failure:  # the server is there: the breaker stays closed
+            why = str(failure)
+            if stands_in:
+                self._count_takeover(turn)
+            if fallback is not None:
+                fallback.record_success()
+        except ModelCallFailed as failure:
+            why = str(failure)
+            if fallback is not None:
+                fallback.record_failure(why)
+        else:
+            if fallback is not None:
+                fallback.record_success()
+            return choice
+        return self._by_rules(turn, why, data) if stands_in else Choice(DecisionType.ABORT, why)
+
+    def _by_rules(self, turn: Turn, why: str, data: Json | None = None) -> Choice:
+        """``why``: the reason against the model."""
+        text = f'The routine decides this step: {why}'
+        self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
+        return self._rules.decide(turn, beside_a_model=True)
+
+    def _takeover_reason(self, turn: Turn) -> str:
+        """Why the model is not asked for this step; empty if it is asked."""
+        if turn.takeovers >= self._env.config.guardrails.patience.takeovers:
+            times = count_text(turn.takeovers, 'time')
+            return f'It has stepped in {times} and finishes the turn.'
+        if refused_too_often(turn, self._env):
+            return refusals_text(turn)
+        return stuck_reason(turn, self._env)
+
+    def _count_takeover(self, turn: Turn) -> None:
+        most = self._env.config.guardrails.patience.takeovers
+        turn.takeovers = min(turn.takeovers + 1, most)
+
+    def _ask(self, turn: Turn) -> Choice:
+        """The model's decision. An answer that cannot be used is asked for again, once, with the
+        reason. Raises ModelCallFailed, TurnCancelled.
+        """
+        try:
+            return self._checked(turn)
+        except UnusableAnswer as answer:
+            text = f'{ASKED_AGAIN}{answer}'
+            self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=str(answer))
+            return self._checked(turn, rejected_answer(answer.said, str(answer)))
+
+    def _checked(self, turn: Turn, rejected: Sequence[BaseMessage] = ()) -> Choice:
+        """The model's decision; an end of the turn is checked against the goal."""
+        choice = self._answer(turn, rejected)
+        if detour := self._detour_text(turn, choice):
+            raise UnusableAnswer(detour, '')
+        said, act = _final_text(choice), missing_act(turn, self._env)
+        if said is None or not act or turn.was_rejected:
+            return choice
+        quote = clip(printable(said))
+        raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
+
+    def _answer(self, turn: Turn, rejected: Sequence[BaseMessage]) -> Choice:
+        kind, env = thought_kind(turn), self._env
+        sentences = SentenceStream(lambda text: env.trace(kind, text))
+        inputs, llm = inputs_of(turn, env, rejected), env.config.agent.llm
+        try:
+            outcome = decide(self.agent, inputs, llm, env.cancellation, sentences)
+            if isinstance(outcome, AgentFinish):
+                text = answer_text(outcome)
+                if not text:
+                    raise UnusableAnswer(NO_ANSWER_TEXT)
+                return Choice(DecisionType.FINISH, text)
+            if not outcome:
+                raise UnusableAnswer(NO_ANSWER_TEXT)
+            thought = thought_text(outcome)
+            sentences.finish(thought)
+            return Choice(reason=thought, calls=calls_of(outcome))
+        finally:
+            sentences.close()
+
+    def _detour_text(self, turn: Turn, choice: Choice) -> str:
+        """Why the planner of the search holds the proposed motion for a waste; empty if it does
+        not.
+        """
+        if not choice.calls or not rules_may_decide(turn, self._env):
+            return ''
+        tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
+        if not isinstance(arguments, dict):
+            return ''
+        view = self._rules.view(turn, beside_a_model=True)
+        cost = detour_cost(view, tool, arguments, _measured_pose(turn.observation))
+        if cost <= self._env.config.guardrails.patience.detour_cost:
+            return ''
+        more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
+        return f'The planner expects {more} after {call_text(tool, arguments)}.'
+
+
+def _measured_pose(observation: Json) -> Place | None:
+    x, y, yaw = (finite_float(observation.get(name)) for name in ('x', 'y', 'yaw_rad'))
+    return None if x is None or y is None or yaw is None else Place(x, y, yaw)
+
+
+def _final_text(choice: Choice) -> str | None:
+    """The answer of a decision that ends the turn as a success; None for every other decision."""
+    if not choice.calls:
+        return choice.reason
+    tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
+    if tool != DECIDE_TOOL or not isinstance(arguments, dict):
+        return None
+    finishes = arguments.get('type') == DecisionType.FINISH.value
+    return str(arguments.get('reason', '')) if finishes else None
