@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from curiosity_rosa_demo.agent.kernel import loop as kernel
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import graph as react
 from curiosity_rosa_demo.agent.react.nodes.human_approval import human_approval, put_question
 from curiosity_rosa_demo.agent.react.turn.context import TurnContext
@@ -33,6 +32,9 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.config.limits import Thresholds
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 
 class MastState(Model):
@@ -105,15 +107,36 @@ class IKernelNode(ABC):
 @dataclass(frozen=True)
 class _KernelNode(IKernelNode):
     name: str
-    function: kernel.Node
+    step: kernel.Step
+    rules: Thresholds
 
     def execute(self, state: BrainState) -> BrainState:
-        return self.function(state)
+        return self.step(state, self.rules)
 
 
-def kernel_nodes(rules: KernelRules) -> list[_KernelNode]:
+def kernel_nodes(rules: Thresholds) -> list[_KernelNode]:
     """The six nodes in execution order, for use in another graph."""
-    return [_KernelNode(name, function) for name, function in kernel.nodes(rules).items()]
+    return [_KernelNode(step.__name__, step, rules) for step in kernel.STEPS]
+
+
+class Channels(TypedDict):
+    brain: BrainState
+
+
+def _on_channel(node: IKernelNode) -> Any:  # LangGraph's node type is not public
+    return lambda channels: {'brain': node.execute(channels['brain'])}
+
+
+def kernel_graph(rules: Thresholds) -> CompiledStateGraph:
+    """The six nodes as a graph, which takes and returns ``{'brain': state}``."""
+    graph = StateGraph(Channels)
+    names = [START]
+    for each in kernel_nodes(rules):
+        graph.add_node(each.name, _on_channel(each))
+        graph.add_edge(names[-1], each.name)
+        names.append(each.name)
+    graph.add_edge(names[-1], END)
+    return graph.compile()
 
 
 class IReActNode(ABC):
