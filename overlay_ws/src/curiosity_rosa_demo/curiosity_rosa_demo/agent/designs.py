@@ -60,7 +60,9 @@ class IStateManager(ABC):
 
     @abstractmethod
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """Replace the parts that ``updates`` names and return the new state."""
+        """Replace the parts that ``updates`` names, by models or by dicts of all their fields, and
+        return the new state. Raises ValidationError and keeps the previous state.
+        """
 
     @abstractmethod
     def serialize(self) -> str:
@@ -68,7 +70,7 @@ class IStateManager(ABC):
 
     @abstractmethod
     def deserialize(self, data: str) -> BrainState:
-        """Replace the current state by the one in ``data``."""
+        """Replace the current state by ``data``. Raises SerdeError and keeps the previous one."""
 
 
 class StateManager(IStateManager):
@@ -81,9 +83,6 @@ class StateManager(IStateManager):
         return self._state
 
     def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """``updates`` maps names of parts to models, or to dicts of all their fields. Raises
-        ValidationError and keeps the previous state.
-        """
         self._state = BrainState(**{**dict(self._state), **updates})
         return self._state
 
@@ -91,7 +90,6 @@ class StateManager(IStateManager):
         return self._state.serialize()
 
     def deserialize(self, data: str) -> BrainState:
-        """Raises SerdeError and keeps the previous state."""
         self._state = BrainState.deserialize(data)
         return self._state
 
@@ -104,6 +102,10 @@ class IKernelNode(ABC):
         """The state after this node."""
 
 
+class Channels(TypedDict):
+    brain: BrainState
+
+
 @dataclass(frozen=True)
 class _KernelNode(IKernelNode):
     name: str
@@ -113,18 +115,13 @@ class _KernelNode(IKernelNode):
     def execute(self, state: BrainState) -> BrainState:
         return self.step(state, self.rules)
 
+    def on_channel(self, channels: Channels) -> Channels:
+        return {'brain': self.execute(channels['brain'])}
+
 
 def kernel_nodes(rules: Thresholds) -> list[_KernelNode]:
     """The six nodes in execution order, for use in another graph."""
     return [_KernelNode(step.__name__, step, rules) for step in kernel.STEPS]
-
-
-class Channels(TypedDict):
-    brain: BrainState
-
-
-def _on_channel(node: IKernelNode) -> Any:  # LangGraph's node type is not public
-    return lambda channels: {'brain': node.execute(channels['brain'])}
 
 
 def kernel_graph(rules: Thresholds) -> CompiledStateGraph:
@@ -132,7 +129,8 @@ def kernel_graph(rules: Thresholds) -> CompiledStateGraph:
     graph = StateGraph(Channels)
     names = [START]
     for each in kernel_nodes(rules):
-        graph.add_node(each.name, _on_channel(each))
+        node: Any = each.on_channel  # LangGraph's node type is not public
+        graph.add_node(each.name, node)
         graph.add_edge(names[-1], each.name)
         names.append(each.name)
     graph.add_edge(names[-1], END)

@@ -108,8 +108,10 @@ def reading_problem(source: str, value: object) -> str:
         SOURCES[source].model_validate(value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        name = '.'.join(map(str, first['loc']))
-        return f'{name}: {first["msg"][0].lower()}{first["msg"][1:]}'.removeprefix(': ')
+        given = first['input']
+        shown = f' is {given!r:.20}' if given is None or isinstance(given, (float, str)) else ''
+        name, why = '.'.join(map(str, first['loc'])) or 'it', first['msg']
+        return f'{name}{shown}: {why[0].lower()}{why[1:]}'
     return ''
 
 
