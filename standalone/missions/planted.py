@@ -51,7 +51,6 @@ def _stop_waits(_: Any) -> None:
 
 
 def _latch_is_forgotten(_: Any) -> None:
-    from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
     from curiosity_rosa_demo.infra.files import SafetyLatch
 
     sound = SafetyLatch.__init__
@@ -61,7 +60,6 @@ def _latch_is_forgotten(_: Any) -> None:
         latch.reason, latch.since = '', None
 
     _replace(SafetyLatch, '__init__', init)
-    _replace(KernelCheckpoint, 'open', lambda _: None)
 
 
 def _commits_are_not_synced(_: Any) -> None:

@@ -22,24 +22,31 @@ from functools import cache
 
 from curiosity_rosa_demo.agent.kernel import actions as kernel_actions
 from curiosity_rosa_demo.agent.kernel.actions import Action
-from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
-from curiosity_rosa_demo.agent.kernel.loop import is_settled, nodes
-from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, QueuedTask, Reading
+from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL, order_refusal, SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Asked, Message, Said, Stopped
+from curiosity_rosa_demo.agent.kernel.loop import tick
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Json,
+    Mode,
+    QueuedTask,
+    Reading,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.infra.config_loader import load_config
 
-RULES = KernelRules.of(load_config().thresholds)
+RULES = load_config().thresholds
 TICK_S = 20.0
-MESSAGES: dict[str, Json] = {
-    'a person says stop': {'text': 'stop'},
-    'a program sends STOP': {'intent': 'STOP', 'payload': 'nonsense'},
-    'pause': {'intent': 'PAUSE'},
-    'resume': {'intent': 'RESUME'},
-    'clear': {'intent': 'CLEAR'},
-    'a goal': {'intent': 'NEW_GOAL', 'payload': {'text': 'drive', 'priority': 3}},
-    'an urgent goal': {'intent': 'NEW_GOAL', 'payload': {'text': 'hurry', 'priority': 5}},
-    'a yes': {'intent': 'APPROVAL', 'payload': {'action': 'APPROVE'}},
+MESSAGES: dict[str, Message] = {
+    'a person says stop': Said('stop'),
+    'a program sends STOP': Stopped('a client', 1),
+    'pause': Asked(UserInterruptType.PAUSE),
+    'resume': Asked(UserInterruptType.RESUME),
+    'clear': Asked(UserInterruptType.CLEAR),
+    'a goal': Said('find the light'),
+    'an urgent goal': Said('find the light immediately'),
+    'a yes': Answered(ApprovalAction.APPROVE),
 }
 STOPS = ('a person says stop', 'a program sends STOP')
 _STILL, _MOVING = {'moving': False}, {'moving': True}
@@ -108,7 +115,6 @@ class Kernel:
     jobs: tuple[Job, ...] = ()
     gate: frozenset[str] | None = None  # the skills that may run; None: all
     reports: tuple[tuple[str, str], ...] = ()  # by source, the name of its report
-    settled: bool = False
     now: float = 0.0
 
 
@@ -116,7 +122,6 @@ class KernelSystem:
     def __init__(self, allowed: Iterable[str], latch: str = '') -> None:
         """``latch``: the safety latch that an earlier run has left."""
         self._inputs = [name for name in ALL_INPUTS if name in set(allowed)]
-        self._nodes = list(nodes(RULES).values())
         self._latch = latch
 
     def initial(self) -> Kernel:
@@ -169,17 +174,15 @@ class KernelSystem:
         self._check_step(before, kernel, name, done)
         return kernel
 
-    def _tick(self, kernel: Kernel, message: Json | None, violation: str) -> list[Action]:
+    def _tick(self, kernel: Kernel, message: Message | None, violation: str) -> list[Action]:
         before, brain = kernel.brain, self._with_inputs(kernel, message, violation)
-        for node in self._nodes:
-            brain = node(brain)
-        kernel.brain, kernel.settled = brain, message is None and is_settled(before, brain)
-        done = kernel_actions.plan(before, brain)
+        kernel.brain = tick(brain, RULES)
+        done = kernel_actions.plan(before, kernel.brain)
         for action in done:
             self._carry_out(kernel, action)
         return done
 
-    def _with_inputs(self, kernel: Kernel, message: Json | None, violation: str) -> BrainState:
+    def _with_inputs(self, kernel: Kernel, message: Message | None, violation: str) -> BrainState:
         brain, now = kernel.brain, kernel.now
         readings = dict(brain.telemetry.readings)
         for source, name in kernel.reports:
@@ -277,10 +280,6 @@ class KernelSystem:
         if tasks.mode is Mode.SAFE:
             assert tasks.active_task_id is None, 'SAFE selects a task'
         assert bool(tasks.preempt_flag) == bool(tasks.preempt_reason), 'a flag without its reason'
-        if kernel.settled:
-            again = copy.copy(kernel)
-            again.now += TICK_S
-            assert not self._tick(again, None, ''), 'a tick that may be skipped acts'
 
     def is_goal(self, kernel: Kernel) -> bool:
         """The rover may work again, and nothing waits for a person."""

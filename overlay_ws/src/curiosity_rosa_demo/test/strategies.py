@@ -15,9 +15,10 @@ from enum import Enum
 import math
 from typing import Any, get_type_hints, Literal
 
-from curiosity_rosa_demo.agent.kernel.checkpoint import MAST_STATES, PATHS, SECTORS
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
+from curiosity_rosa_demo.agent.kernel.sense import MAST_STATES, PATHS, SECTOR_BEARINGS
+from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
     BatteryLevel,
     BrainState,
     HCIState,
@@ -117,13 +118,16 @@ def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
         str: text,
         int: st.integers(-(2**63), 2**63 - 1),
         bool: st.booleans(),
+        Any: json_objects,
         float: finite | st.sampled_from([-0.0, 5e-324, 1.7976931348623157e308]),
     }[annotation]
 
 
 CONFIG = load_config()
-RULES = KernelRules.of(CONFIG.thresholds)
-UNWARY = KernelRules(**{**vars(RULES), 'obstacle_stop_m': 0.0})
+RULES = CONFIG.thresholds
+UNWARY = RULES.model_copy(
+    update={'telemetry': RULES.telemetry.model_copy(update={'obstacle_stop_m': 0.0})}
+)
 
 STATUSES = ('PENDING', 'WAITING', 'ACTIVE', 'PAUSED', 'RECOVERING', 'COMPLETED', 'CANCELLED')
 metres = st.floats(-100.0, 100.0)
@@ -141,11 +145,12 @@ good_values = {
     ),
     'scan': st.fixed_dictionaries({
         'view': st.booleans(),
-        **dict.fromkeys((*SECTORS, *PATHS), st.none() | st.floats(0.0, 30.0)),
+        **dict.fromkeys((*SECTOR_BEARINGS, *PATHS), st.none() | st.floats(0.0, 30.0)),
     }),
     'estop': st.fixed_dictionaries({'pressed': st.booleans()}),
 }  # fmt: skip
 SOURCES = tuple(good_values)
+TOPICS = [topic.value for topic in Topic]
 NOT_NUMBERS = (True, False, None, 'x', [1.0], {}, math.nan, math.inf, -math.inf, 10**4000)
 
 
@@ -200,23 +205,26 @@ tasks = st.builds(
     held=st.booleans(),
 )
 intents = st.sampled_from(UserInterruptType)
-hci_states = st.builds(
-    HCIState,
-    user_utterance=text,
-    user_interrupt=intents,
-    interrupt_payload=st.fixed_dictionaries(
-        {},
-        optional={
-            'text': text | st.just('find the light') | huge_ints,
-            'priority': st.integers(-5, 5) | huge_ints | st.booleans() | text,
-            'task_id': text | st.none(),
+
+
+@st.composite
+def hci_states(draw: st.DrawFn) -> HCIState:
+    """As hci_ingress leaves them."""
+    intent = draw(intents)
+    answer = {'action': draw(st.sampled_from(ApprovalAction)).value}
+    payload = {
+        UserInterruptType.NEW_GOAL: {
+            'text': draw(text | st.just('find the light')),
+            'priority': draw(st.integers(-5, 5)),
         },
-    ),
-    approval_response=st.none()
-    | st.fixed_dictionaries(
-        {}, optional={'action': st.sampled_from(['APPROVE', 'EDIT', 'REJECT', 'X', 3, None])}
-    ),
-)
+        UserInterruptType.RESUME: draw(st.fixed_dictionaries({}, optional={'task_id': text})),
+        UserInterruptType.APPROVAL: answer,
+        UserInterruptType.NORMAL: {'topics': draw(st.lists(st.sampled_from(TOPICS), max_size=2))},
+    }.get(intent, {})
+    asked = answer if intent is UserInterruptType.APPROVAL else None
+    return HCIState(draw(text), intent, payload, asked)
+
+
 robots = st.builds(
     RobotState,
     battery_pct=st.floats(0.0, 100.0),
@@ -238,7 +246,7 @@ def states(draw: st.DrawFn) -> BrainState:
     queue = draw(st.lists(tasks, max_size=5, unique_by=lambda task: task.task_id))
     ids = [task.task_id for task in queue]
     return BrainState(
-        hci=draw(hci_states),
+        hci=draw(hci_states()),
         robot=draw(robots),
         telemetry=Telemetry(now_s=100.0),
         tasks=TasksState(

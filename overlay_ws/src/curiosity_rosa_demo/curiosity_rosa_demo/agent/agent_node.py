@@ -58,7 +58,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
-from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import (
     MAX_TRACE_BYTES,
@@ -306,7 +306,7 @@ class AgentApp:
             self.console.print_notice,
             partial(self.event_bus.publish, own=False),
         )
-        self.robot_service = RobotService(
+        self.robot = Robot(
             self.runtime,
             self.session,
             self.autonomy,
@@ -326,12 +326,12 @@ class AgentApp:
         )
         self._deliver_in_thread(
             str(session.path),
-            SessionRecorder(session, self.robot_service.trail, self._captures.of).record_event,
+            SessionRecorder(session, self.robot.trail, self._captures.of).record_event,
         )
         self.runtime.subscribe_to_stops(board.on_stop)
         door = TriggerDoor(
             board,
-            self.robot_service,
+            self.robot,
             self.runtime.loop,
             facts=facts.now,
             trace=self.session.trace,
@@ -340,9 +340,9 @@ class AgentApp:
         decisions = KernelDecisions(self.recording.record_decision)
         self.runtime.subscribe_to_ticks(decisions.on_tick)
         self.session.world.on_decision = self.recording.record_decision
-        self._tick_callbacks.append(self.robot_service.record_tick)
+        self._tick_callbacks.append(self.robot.record_tick)
         self.web = WebServer(
-            self.robot_service,
+            self.robot,
             self.runtime.runner,
             self.config,
             self.console.print_notice,
@@ -350,13 +350,13 @@ class AgentApp:
             recordings=recordings_folder(self.config, options.record, space),
         )
         self._run_task = RunTaskServer(
-            self.config, self.robot_service, self.runtime.runner, self.runtime.loop
+            self.config, self.robot, self.runtime.runner, self.runtime.loop
         )
         Diagnostics(
             self.node,
             self.config,
             'runtime',
-            lambda: own_findings(self.robot_service, llm, self._clock_monitor.problem),
+            lambda: own_findings(self.robot, llm, self._clock_monitor.problem),
             self._losses,
         )
         self._spin: SpinThread | None = None
@@ -366,7 +366,7 @@ class AgentApp:
             self.runtime,
             self.autonomy,
             self.console,
-            self.robot_service,
+            self.robot,
             self.web,
             crash=options.after_crash,
         )
@@ -484,8 +484,8 @@ class AgentApp:
 
     def halt(self) -> None:
         self._startup.cancel()
-        busy = self.runtime.busy
-        self.runtime.halt()
+        busy = self.runtime.halt.busy
+        self.runtime.halt_for_good()
         if busy or self._options.headless:  # without a console no operator sees the rover drive
             self.session.stop_rover()
 
@@ -670,7 +670,7 @@ def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
     app.console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         commands = with_templates(app.config.prompts.templates)
-        status = app.robot_service.console_status
+        status = app.robot.console_status
         run_terminal(app.console, status, interrupts, commands, app.skill_names)
     else:
         run_pipe(app.console)

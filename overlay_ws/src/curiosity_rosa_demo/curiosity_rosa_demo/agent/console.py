@@ -18,7 +18,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 import threading
 from typing import Any
 
@@ -32,13 +31,13 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     with_templates,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Asked, Message, Ordered, Reply, Said
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import beside_the_stop, understand
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply, ReplyCallback
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
@@ -48,7 +47,6 @@ from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
 from curiosity_rosa_demo.domain.adapter_status import Triggers
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
-    Json,
     Question,
     UserInterruptType,
 )
@@ -72,7 +70,11 @@ from curiosity_rosa_demo.trace.events import (
 )
 
 OPERATOR = 'the operator'
-COMMAND_INTENTS = {'pause': 'PAUSE', 'resume': 'RESUME', 'clear': 'CLEAR'}
+COMMAND_INTENTS = {
+    'pause': UserInterruptType.PAUSE,
+    'resume': UserInterruptType.RESUME,
+    'clear': UserInterruptType.CLEAR,
+}
 APPROVAL_COMMANDS = {
     'approve': ApprovalAction.APPROVE,
     'edit': ApprovalAction.EDIT,
@@ -107,7 +109,7 @@ class _TypedLine:
     question_id: str  # ID of the question that a plain yes or no answers; '': none
     by: str  # who typed it
     # receives the reply; None: the line was typed at the console
-    on_reply: ReplyCallback | None = None
+    on_reply: Callable[[Reply], None] | None = None
     origin: Origin = Origin.CONSOLE
 
 
@@ -129,6 +131,7 @@ class Console:
         triggers: Triggers | None = None,
     ) -> None:
         self._session, self._runtime, self._config, self._say = session, runtime, config, say
+        runtime.subscribe_to_stops(self._drop_queued_lines)
         self._autonomy, self._recording, self._triggers = autonomy, recording, triggers
         for name in COMMANDS.keys() & config.prompts.templates.keys():
             rule = 'a command has this name; choose another'
@@ -160,7 +163,7 @@ class Console:
         return True
 
     def handle_remote_line(
-        self, line: str, by: str, on_reply: ReplyCallback, origin: Origin = Origin.HTTP
+        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin = Origin.HTTP
     ) -> None:
         """Run a line of a remote client. The client may neither quit nor name files of this
         machine.
@@ -177,7 +180,7 @@ class Console:
             self._dispatch(replace(typed, line=shown, origin=origin))
 
     def _parse_line(
-        self, line: str, by: str, on_reply: ReplyCallback | None = None
+        self, line: str, by: str, on_reply: Callable[[Reply], None] | None = None
     ) -> _TypedLine | None:
         """The parsed line; None: it is empty or invalid, and the reason was reported."""
         if len(line) > MAX_LINE_CHARS:
@@ -192,7 +195,7 @@ class Console:
             return None
         if command is None:
             if on_reply is not None:
-                on_reply(MessageReply(['The line is empty; :help lists the commands.'], ok=False))
+                on_reply(Reply(['The line is empty; :help lists the commands.'], ok=False))
             return None
         asked = self.pending_question
         asked_id = asked.id if asked else ''
@@ -222,7 +225,7 @@ class Console:
         words = f'(queued until the other nodes are up; :stop drops it) {typed.line}'
         self._say(words)
         if typed.on_reply is not None:
-            typed.on_reply(MessageReply([words]))
+            typed.on_reply(Reply([words]))
 
     def _expanded(self, command: Command, origin: Origin) -> Command:
         """What a template stands for, in the language of the last sentence of ``origin``."""
@@ -256,17 +259,11 @@ class Console:
             return self._condition.wait_for(lambda: not self.busy, timeout_s)
 
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, end all tasks and drop the queued lines. ``by`` names the caller."""
-        self._drop_queued_lines()
+        """Stop the rover and end all tasks. Blocks until the rover has answered."""
         return self._runtime.stop(by)
 
-    def begin_stop(self, by: str) -> Future[Outcome]:
-        """As ``stop``, but returns at once. The future gets the rover's answer."""
-        outcome = self._runtime.begin_stop(by)
-        self._drop_queued_lines()
-        return outcome
-
-    def _drop_queued_lines(self) -> None:
+    def _drop_queued_lines(self, by: str) -> None:
+        """After a stop."""
         with self._condition:
             dropped = len(self._queued_lines)
             self._queued_lines.clear()
@@ -352,7 +349,7 @@ class Console:
         """Print a text, in one line, that is not the outcome of a command."""
         self._say(without_controls(text))
 
-    def report_task_end(self, task: Task, on_reply: ReplyCallback | None = None) -> None:
+    def report_task_end(self, task: Task, on_reply: Callable[[Reply], None] | None = None) -> None:
         """Report the outcome of a requested task that has ended. Runs in the runtime's loop."""
         if self._runtime.was_dropped(task.id):
             return
@@ -368,29 +365,25 @@ class Console:
 
     def _run_command(self, typed: _TypedLine) -> None:
         """Run the command. With an empty ``line`` no text reports that it is queued."""
-        command, post_message = typed.command, self._runtime.post_message
+        command = typed.command
+        stops, origin = typed.stop_count, typed.origin
         try:
             if command.name == 'text':
-                message: Json = {
-                    'text': command.text,
-                    'question': typed.question_id,
-                    'by': typed.by,
-                }
-                self._send(partial(post_message, message, origin=typed.origin), typed)
+                said = Said(command.text, typed.by, typed.question_id, stops=stops, origin=origin)
+                self._send(said, typed)
             elif command.name == 'graph':
-                self._send(partial(self._runtime.ask_graph, command.text), replace(typed, line=''))
+                message = Message()
+                self._watch(message, typed)
+                self._runtime.ask_graph(command.text, message)
             elif command.name in COMMAND_INTENTS:
-                payload: Json = (
-                    {'task_id': self._runtime.find_task(command.text).id} if command.text else {}
-                )
-                intent: Json = {'intent': COMMAND_INTENTS[command.name], 'payload': payload}
-                self._send(partial(post_message, intent), replace(typed, line=''))
+                task_id = self._runtime.find_task(command.text).id if command.text else ''
+                asked = Asked(COMMAND_INTENTS[command.name], task_id, stops=stops)
+                self._send(asked, replace(typed, line=''))
             elif command.name in APPROVAL_COMMANDS:
-                answer: Json = {'intent': 'APPROVAL', 'payload': self._approval_payload(typed)}
-                self._send(partial(post_message, answer), replace(typed, line=''))
+                self._send(self._answer(typed), replace(typed, line=''))
             elif (task := task_for_command(command, self._runtime)) is not None:
                 with_origin(task, typed.origin, named_caller(typed.by))
-                self._send(partial(self._runtime.submit_task, task), typed)
+                self._send(Ordered(task, stops=stops), typed)
             else:
                 outcome = answer_query(
                     command,
@@ -405,32 +398,34 @@ class Console:
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
 
-    def _approval_payload(self, typed: _TypedLine) -> Json:
-        """The payload of an APPROVAL intent. Raises QuestionNotFound."""
+    def _answer(self, typed: _TypedLine) -> Answered:
+        """Raises QuestionNotFound."""
         command, shown = typed.command, self._runtime.shown_questions
         start, why = command.text, ''
         if command.name == 'reject':
             start, why = split_id_and_reason(command.text, shown)
         asked = find_question(shown, start)
-        answer: Json = {
-            'action': APPROVAL_COMMANDS[command.name].value,
-            'id': asked.id,
-            'why': why,
-            'by': typed.by,
-        }
-        return {**answer, 'arguments': command.data} if command.name == 'edit' else answer
+        action = APPROVAL_COMMANDS[command.name]
+        arguments = command.data if action is ApprovalAction.EDIT else None
+        return Answered(action, asked.id, why, typed.by, arguments, stops=typed.stop_count)
 
-    def _send(self, submit: Callable[[ReplyCallback, int], None], typed: _TypedLine) -> None:
-        """Submit a request to the runtime; its outcome is reported as soon as it is known."""
+    def _send(self, message: Message, typed: _TypedLine) -> None:
+        """Post a message; its outcome is reported as soon as it is known."""
         is_answered = _is_answer(typed) or _is_question(typed.command)
-        if typed.line and self._runtime.busy and not is_answered:
+        if typed.line and self._runtime.halt.busy and not is_answered:
             self._say(f'(queued behind the active tasks; :stop drops it) {typed.line}')
+        self._watch(message, typed)
+        self._runtime.post(message)
+
+    def _watch(self, message: Message, typed: _TypedLine) -> None:
+        """Report the outcome of ``message``, which is posted next."""
         is_local = typed.on_reply is None
         self._count_started(is_local)
 
-        def on_reply(reply: MessageReply) -> None:
+        def on_reply(future: Future[Reply]) -> None:
+            reply = future.result()
             if reply.task is None and not reply.dropped:
-                words = '\n'.join(reply.lines) or 'done'
+                words = reply.text or 'done'
                 self._report_outcome(Outcome(reply.ok, words), typed.on_reply, lines=True)
             elif typed.on_reply is not None:
                 typed.on_reply(reply)
@@ -449,7 +444,7 @@ class Console:
             self.report_task_end(task, None if is_local else _ignore_reply)
             self._count_ended(is_local)
 
-        submit(on_reply, typed.stop_count)
+        message.reply.add_done_callback(on_reply)
 
     def _count_started(self, is_local: bool = True) -> None:
         """Count a request. ``wait_until_idle`` does not wait for requests of remote clients."""
@@ -464,7 +459,7 @@ class Console:
     def _report_outcome(
         self,
         outcome: Outcome,
-        on_reply: ReplyCallback | None = None,
+        on_reply: Callable[[Reply], None] | None = None,
         *,
         lines: bool = False,
         is_shown: bool = False,
@@ -476,13 +471,13 @@ class Console:
         if on_reply is None:
             self.last_outcome = outcome
         else:
-            on_reply(MessageReply([outcome.answer], outcome.ok))
+            on_reply(Reply([outcome.answer], outcome.ok))
         if not is_shown:
             shown = outcome.answer if lines else marked_lines(outcome.answer)
             self._say(shown if outcome.ok else f'! {shown}')
 
 
-def _ignore_reply(reply: MessageReply) -> None: ...
+def _ignore_reply(reply: Reply) -> None: ...
 
 
 def _with_rest(outcome: Outcome, command: Command) -> Outcome:

@@ -17,10 +17,9 @@ from abc import ABC, abstractmethod
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from curiosity_rosa_demo.agent.kernel import loop as kernel
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react import act, think
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
@@ -44,7 +43,10 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
 
 
 class MastState(Model):
@@ -107,18 +109,39 @@ class IKernelNode(ABC):
     def execute(self, state: BrainState) -> BrainState: ...
 
 
+class Channels(TypedDict):
+    brain: BrainState
+
+
 @dataclass(frozen=True)
 class _KernelNode(IKernelNode):
     name: str
-    function: kernel.Node
+    step: kernel.Step
+    rules: Thresholds
 
     def execute(self, state: BrainState) -> BrainState:
-        return self.function(state)
+        return self.step(state, self.rules)
+
+    def on_channel(self, channels: Channels) -> Channels:
+        return {'brain': self.execute(channels['brain'])}
 
 
-def kernel_nodes(rules: KernelRules) -> list[_KernelNode]:
+def kernel_nodes(rules: Thresholds) -> list[_KernelNode]:
     """The six nodes in execution order, for use in another graph."""
-    return [_KernelNode(name, function) for name, function in kernel.nodes(rules).items()]
+    return [_KernelNode(step.__name__, step, rules) for step in kernel.STEPS]
+
+
+def kernel_graph(rules: Thresholds) -> CompiledStateGraph:
+    """The six nodes as a graph, which takes and returns ``{'brain': state}``."""
+    graph = StateGraph(Channels)
+    names = [START]
+    for each in kernel_nodes(rules):
+        node: Any = each.on_channel  # LangGraph's node type is not public
+        graph.add_node(each.name, node)
+        graph.add_edge(names[-1], each.name)
+        names.append(each.name)
+    graph.add_edge(names[-1], END)
+    return graph.compile()
 
 
 class IReActNode(ABC):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 from curiosity_rosa_demo.domain.models import Json as Json
 from curiosity_rosa_demo.domain.models import Model
@@ -190,7 +190,7 @@ Task = QueuedTask  # alias for callers that use only the kernel's models
 
 
 class TasksState(Model):
-    inbox: list[Json] = Field(default_factory=list)  # messages of users, oldest first
+    inbox: list[Any] = Field(default_factory=list)  # of a tick; agent/kernel/hear.py
     queue: list[QueuedTask] = Field(default_factory=list)
     active_task_id: str | None = None
     mode: Mode = Mode.IDLE

@@ -16,6 +16,7 @@ from enum import Enum
 import errno
 import fcntl
 import itertools
+import json
 import os
 from pathlib import Path
 import sqlite3
@@ -85,58 +86,59 @@ def beside(database: Path, *names: str) -> Path:
     return Path('.'.join((str(database), *names)))
 
 
-# --- The safety latch: the reason for SAFE and its time, in a file so that both survive a restart
+# --- The safety latch, in a file so that it survives a restart ---------------------------------
 
 
 UNREADABLE = 'the safety file cannot be read: {path}; look at the rover, then clear'
-SINCE = '\nsince '  # between the reason and the time, as ISO 8601
+MISSING = 'the safety file is missing: {path}; look at the rover, then clear'
 
 
 class SafetyLatch:
     """Holds the reason for SAFE; ``reason`` is empty while unlatched. ``since``: when the latch
-    was set; None: unlatched, or the file has no time. A file that is empty or unreadable also
-    latches.
+    was set; None: unlatched, or unknown. ``mode``: the name of the last mode and its reason.
+
+    A file that is empty or unreadable latches. So does one that is missing although it was
+    ``expected``.
     """
 
     def __init__(
         self,
         path: Path,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
+        *,
+        expected: bool = False,
     ) -> None:
         self._path, self._now = path, now
         self._writing = threading.Lock()
-        self.since: datetime | None = None
+        self.reason, self.since, self.mode = '', None, ('', '')
         try:
-            reason, self.since = _parsed(path.read_text(encoding='utf-8'))
-            self.reason = reason or UNREADABLE.format(path=path)
+            self.reason, self.since, self.mode = _parsed(path.read_bytes())
         except FileNotFoundError:
-            self.reason = ''
-        except (OSError, UnicodeDecodeError):
+            self.reason = MISSING.format(path=path) if expected else ''
+        except (OSError, ValueError, TypeError, LookupError):
             self.reason = UNREADABLE.format(path=path)
 
-    def set(self, reason: str) -> None:
-        """Change the reason in memory only; ``save`` writes it to the disk."""
+    def set(self, reason: str, mode: tuple[str, str] = ('', '')) -> None:
+        """Change the reason and the mode in memory only; ``save`` writes them to the disk."""
         if not reason:
             self.since = None
         elif not self.reason:
             self.since = self._now()
-        self.reason = reason
+        self.reason, self.mode = reason, mode
 
     def save(self) -> None:
-        """Write the reason to the disk; it is durable on return. Concurrent calls run in turn, and
-        each writes the newest reason. Raises OSError.
+        """Write the latch to the disk; it is durable on return. Concurrent calls run in turn, and
+        each writes the newest state. Raises OSError.
         """
         with self._writing:
-            reason, since = self.reason, self.since
-            if not reason:
-                self._path.unlink(missing_ok=True)
-            else:
-                fresh = self._path.with_name(f'{self._path.name}.new')
-                with fresh.open('w', encoding='utf-8') as file:
-                    file.write(reason if since is None else f'{reason}{SINCE}{since.isoformat()}')
-                    file.flush()
-                    os.fsync(file.fileno())
-                fresh.replace(self._path)
+            since = None if self.since is None else self.since.isoformat()
+            content = json.dumps({'reason': self.reason, 'since': since, 'mode': self.mode})
+            fresh = self._path.with_name(f'{self._path.name}.new')
+            with fresh.open('w', encoding='utf-8') as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.replace(self._path)
             folder = os.open(self._path.parent, os.O_RDONLY)
             try:
                 os.fsync(folder)
@@ -144,14 +146,13 @@ class SafetyLatch:
                 os.close(folder)
 
 
-def _parsed(text: str) -> tuple[str, datetime | None]:
-    """The reason and the time. Without a readable time, all of the text is the reason."""
-    reason, _, stamp = text.rpartition(SINCE)
-    try:
-        since = datetime.fromisoformat(stamp.strip())
-    except ValueError:
-        return text.strip(), None
-    return reason.strip(), since if since.tzinfo else None
+def _parsed(content: bytes) -> tuple[str, datetime | None, tuple[str, str]]:
+    """Reason, time and mode. Raises ValueError, TypeError, LookupError."""
+    stored = json.loads(content)
+    reason, since, (mode, mode_reason) = (stored[key] for key in ('reason', 'since', 'mode'))
+    if not all(isinstance(text, str) for text in (reason, mode, mode_reason)):
+        raise ValueError(stored)
+    return reason, since and datetime.fromisoformat(since), (mode, mode_reason)
 
 
 # --- A SQLite file that cannot be read is moved aside, and never overwritten: it can be recovered

@@ -15,7 +15,7 @@ import math
 from typing import Any
 from uuid import uuid4
 
-from curiosity_rosa_demo.agent.kernel.checkpoint import reading_problem
+from curiosity_rosa_demo.agent.kernel.sense import reading_problem
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
 from curiosity_rosa_demo.domain.serde import from_json, to_json

@@ -46,7 +46,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from http_world import client
 from mcp import Client
 import pytest
-from runtime_world import AgentWorld, config_with_world, RobotServiceBench
+from runtime_world import AgentWorld, config_with_world, RobotBench
 
 T = TypeVar('T')
 WAIT_S = 30.0
@@ -90,7 +90,7 @@ class DoorsWorld(AgentWorld):
         )
         self.console = Console(self.session, self.runtime, self.autonomy, config, self.said.append)
         self.console.run_queued_lines()
-        self.robot = RobotServiceBench(self).service  # type: ignore[arg-type]
+        self.robot = RobotBench(self).robot  # type: ignore[arg-type]
         monkeypatch.setattr(action_server, 'GoalHandles', FakeGoalHandles)
         self.action = action_server.RunTaskServer(
             config, self.robot, self.runtime.runner, self.runtime.loop

@@ -24,9 +24,10 @@ import time
 from typing import Any, TypeVar
 import uuid
 
+from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
-from curiosity_rosa_demo.agent.runtime.robot import LineResult, RobotBusy
+from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -194,15 +195,15 @@ class FakeRobot:
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
-    ) -> LineResult:
+    ) -> Reply:
         self.callers.append(operator)
         self.lines.append(text)
         if text.strip() == ':stop':
             outcome = await self.stop('HTTP')
-            return LineResult(outcome.ok, outcome.answer)
+            return Reply([outcome.answer], outcome.ok)
         if text.startswith(':'):
-            return LineResult(False, f'There is no command {text.split()[0]}; :help shows them')
-        return LineResult(True, '', await self.submit(self.make_task('react', {'text': text})))
+            return Reply([f'There is no command {text.split()[0]}; :help shows them'], ok=False)
+        return Reply(task=await self.submit(self.make_task('react', {'text': text})))
 
     async def answer(
         self,

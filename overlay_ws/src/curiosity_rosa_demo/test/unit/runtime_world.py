@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """A real runtime (kernel, runner, store, skills) that a test feeds with readings, one before a
-session that the test holds the strings of, one below the real agent, and a RobotService.
+session that the test holds the strings of, one below the real agent, and a Robot.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 import threading
@@ -24,6 +25,8 @@ from typing import Any, cast, TypeVar
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered
+from curiosity_rosa_demo.agent.kernel.hear import Reply as AgentReply
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy, OFF_TEXT
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
@@ -32,11 +35,9 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.gate import current_order, Order
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
@@ -115,11 +116,17 @@ class RuntimeHarness:
         self.said.append(text)
         self.console_texts.publish(ConsoleText(text))
 
+    def reply_to(self, message: Message) -> AgentReply:
+        """To a message that is made now."""
+        current = replace(message, stops=self.runtime.stop_count)
+        self.runtime.post(current)
+        return current.reply.result(self.wait_s)
+
     def __enter__(self: H) -> H:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.runtime.halt()
+        self.runtime.halt_for_good()
         self.close()
 
     def close(self) -> None:
@@ -523,12 +530,9 @@ class AgentWorld(RuntimeHarness):
 
     def submit(self, name: str, **arguments: Any) -> Task:
         """A task that the kernel has taken."""
-        replies: list[MessageReply] = []
-        task = self.runtime.make_task(name, arguments)
-        self.runtime.submit_task(task, replies.append, self.runtime.stop_count)
-        self.until(lambda: replies, 'the task to be taken')
-        assert replies[0].task is not None, replies[0].lines
-        return replies[0].task
+        reply = self.reply_to(Ordered(self.runtime.make_task(name, arguments)))
+        assert reply.task is not None, reply.lines
+        return reply.task
 
     def refused_by(self) -> list[str]:
         """The rules that refused something, in order."""
@@ -554,13 +558,13 @@ class Eyes:
         return self.ground
 
 
-class RobotServiceBench:
-    """What a test of a RobotService has in its hands."""
+class RobotBench:
+    """What a test of a Robot has in its hands."""
 
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
         nodes = SimpleNamespace(node_statuses=lambda: [NodeStatus('adapter', True, 0.1)])
-        self.service = RobotService(
+        self.robot = Robot(
             bench.runtime,
             bench.session,  # type: ignore[arg-type]
             bench.autonomy,
@@ -575,7 +579,6 @@ class RobotServiceBench:
             triggers=triggers,
             console_texts=bench.console_texts,
         )
-        self.robot: Robot = self.service
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

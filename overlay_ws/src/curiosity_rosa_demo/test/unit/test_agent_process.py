@@ -22,16 +22,13 @@ from pathlib import Path
 import subprocess
 import sys
 import tempfile
-import threading
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
-from curiosity_rosa_demo.agent.kernel.checkpoint import durable_part, KernelCheckpoint
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
@@ -46,7 +43,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     SkillDef,
     SkillsState,
-    TasksState,
     Telemetry,
     WorldState,
 )
@@ -64,8 +60,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
-from runtime_world import CONFIG, RuntimeBench, settle, WAIT_S
-from strategies import states
+from runtime_world import CONFIG, RuntimeBench, settle
 from test_runtime import press
 from tool_rover import Hurry, SimulatedRover
 from turn_world import REGISTRY, SHIPPED
@@ -101,18 +96,18 @@ def test_an_import_or_a_start_that_is_ended_says_so_and_is_not_waited_for(
     def fail() -> bool:
         raise error
 
-    robot_service = SimpleNamespace(startup_failure='')
+    robot = SimpleNamespace(startup_failure='')
     parts: list[Any] = [
         SimpleNamespace(ready=fail, missing=fail),
         SimpleNamespace(rover_status=fail),
-        *(None, None, SimpleNamespace(print_notice=said.append), robot_service),
+        *(None, None, SimpleNamespace(print_notice=said.append), robot),
         SimpleNamespace(start=lambda: started.append('page')),
     ]
     startup = Startup(*parts, crash='')
     startup.start()
     assert startup.complete.wait(20.0), 'somebody would wait for ever'
-    assert robot_service.startup_failure.startswith(f'The agent cannot begin: {error!r}')
-    assert said == [f'! {robot_service.startup_failure}']
+    assert robot.startup_failure.startswith(f'The agent cannot begin: {error!r}')
+    assert said == [f'! {robot.startup_failure}']
     wait_until(lambda: started, 'the page, which tells it')
 
 
@@ -467,25 +462,32 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / 'tasks.db.safety'
 
 
-@given(st.lists(reasons | st.just(''), max_size=6))
+@given(st.lists(st.tuples(reasons | st.just(''), st.text(), st.text()), max_size=6))
 @settings(max_examples=examples(50), deadline=None)
-def test_what_was_saved_last_is_read(changes: list[str]) -> None:
+def test_what_was_saved_last_is_read(changes: list[tuple[str, str, str]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, 'safety')
         latch = SafetyLatch(path)
-        for reason in changes:
-            latch.set(reason)
+        for reason, *mode in changes:
+            latch.set(reason, (mode[0], mode[1]))
             latch.save()
-            assert SafetyLatch(path).reason == reason
-        assert [each.name for each in path.parent.iterdir()] == ['safety'] * bool(latch.reason)
+            again = SafetyLatch(path, expected=True)
+            assert (again.reason, again.mode) == (reason, tuple(mode))
+            assert [each.name for each in path.parent.iterdir()] == ['safety']
 
 
-@pytest.mark.parametrize('content', [b'', b' \n', b'\xff\xfe'])
-def test_a_file_that_tells_nothing_latches(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
+def test_a_torn_or_foreign_file_latches_until_it_is_cleared(path: Path) -> None:
     latch = SafetyLatch(path)
-    assert str(path) in latch.reason
-    assert 'clear' in latch.reason
+    latch.set('e-stop pressed', ('SAFE', 'e-stop pressed'))
+    latch.save()
+    whole = path.read_bytes()
+    torn = [whole[:size] for size in range(len(whole))]
+    foreign = (b' \n', b'\xff\xfe', b'3', b'{}', b'[]', whole.replace(b'"since"', b'""'))
+    for content in (*torn, *foreign):
+        path.write_bytes(content)
+        latch = SafetyLatch(path)
+        assert str(path) in latch.reason
+        assert 'clear' in latch.reason
     latch.set('')
     latch.save()
     assert SafetyLatch(path).reason == ''
@@ -513,60 +515,10 @@ def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -
         assert SafetyLatch(path).since == began
 
 
-class SlowDisk(TurnCheckpointer):
-    """It keeps what it was given, and waits until it is set free."""
-
-    def __init__(self) -> None:
-        super().__init__(':memory:')
-        self.states: list[BrainState] = []
-        self.begun, self.free = threading.Event(), threading.Event()
-
-    def put(self, config: Any, checkpoint: Any, metadata: Any, versions: Any, /) -> Any:
-        self.begun.set()
-        assert self.free.wait(WAIT_S), 'nobody sets the disk free'
-        self.states.append(checkpoint['channel_values']['brain'])
-        return super().put(config, checkpoint, metadata, versions)
-
-
-def stored(file: Path) -> BrainState | None:
-    """What another process finds."""
-    checkpoint = KernelCheckpoint(lambda: TurnCheckpointer(file), lambda error: None)
-    found = checkpoint.open()
-    checkpoint.close()
-    return found
-
-
-@given(states())
-def test_the_durable_part_has_the_mode_the_latch_the_task_and_the_log(state: BrainState) -> None:
-    part = durable_part(state)
-    assert part.robot.safety_latch == state.robot.safety_latch
-    assert part.trace == state.trace
-    for name in ('mode', 'mode_reason', 'active_task_id'):
-        assert getattr(part.tasks, name) == getattr(state.tasks, name)
-    assert part == durable_part(part)
-
-
-def test_a_slow_disk_holds_up_no_tick_and_gets_the_newest_state() -> None:
-    disk = SlowDisk()
-    checkpoint = KernelCheckpoint(lambda: disk, lambda error: None)
-    assert checkpoint.open() is None
-    checkpoint.record(BrainState())
-    assert disk.begun.wait(WAIT_S)
-    for number in range(50):
-        tasks = TasksState(active_task_id=f't{number}')
-        checkpoint.record(BrainState(tasks=tasks))  # returns while the disk hangs
-    disk.free.set()
-    checkpoint.close()
-    assert [state.tasks.active_task_id for state in disk.states] == [None, 't49']
-
-
 def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as bench:
         press(bench)
         bench.mode('SAFE')
-    found = stored(tmp_path / 'tasks.db.kernel')
-    assert found is not None
-    assert (found.tasks.mode, found.robot.safety_latch) == (Mode.SAFE, 'e-stop pressed')
     with RuntimeBench(tmp_path) as bench:
         bench.replies('The last run ended in SAFE: e-stop pressed')
         bench.console.handle_line(':clear')
@@ -577,29 +529,21 @@ def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:
         assert not any('last run' in line for line in bench.traced())
 
 
-@pytest.mark.parametrize('damage', ['', 'no database' * 100])
-def test_a_lost_or_damaged_checkpoint_loosens_no_latch(tmp_path: Path, damage: str) -> None:
-    with RuntimeBench(tmp_path) as bench:
-        press(bench)
-        bench.mode('SAFE')
-    for left in tmp_path.glob('tasks.db.kernel*'):
-        left.unlink()
-    if damage:
-        (tmp_path / 'tasks.db.kernel').write_text(damage)
-    with RuntimeBench(tmp_path) as bench:
-        bench.mode('SAFE')
-        assert bench.runtime.state.robot.safety_latch == 'e-stop pressed'
-        if damage:
-            bench.replies("The kernel's state cannot be kept in")
+def test_a_deleted_file_latches_and_a_first_start_does_not(path: Path) -> None:
+    with RuntimeBench(path.parent) as bench:
+        bench.runtime.call(settle())
+        assert bench.runtime.state.tasks.mode is Mode.IDLE
+    path.unlink()
+    for _ in range(2):  # it stays so, until a person has looked
+        with RuntimeBench(path.parent) as bench:
+            bench.mode('SAFE')
+            assert 'the safety file is missing' in bench.runtime.state.robot.safety_latch
 
 
-def test_a_safe_mode_without_a_latch_ends_with_its_cause(tmp_path: Path) -> None:
-    saver = TurnCheckpointer(tmp_path / 'tasks.db.kernel')
-    checkpoint = KernelCheckpoint(lambda: saver, lambda error: None)
-    checkpoint.open()
-    silent = TasksState(mode=Mode.SAFE, mode_reason='adapter is silent')
-    checkpoint.record(BrainState(tasks=silent))
-    checkpoint.close()
-    with RuntimeBench(tmp_path) as bench:
+def test_a_safe_mode_without_a_latch_ends_with_its_cause(path: Path) -> None:
+    latch = SafetyLatch(path)
+    latch.set('', ('SAFE', 'adapter is silent'))
+    latch.save()
+    with RuntimeBench(path.parent) as bench:
         bench.replies('The last run ended in SAFE: adapter is silent')
         bench.mode('IDLE')

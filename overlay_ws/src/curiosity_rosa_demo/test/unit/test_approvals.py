@@ -18,12 +18,12 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import (
     ApprovalAnswer,
     ApprovalQueue,
     QuestionNotFound,
 )
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -286,12 +286,8 @@ def test_a_yes_answers_no_later_question_and_an_e_stop_ends_one_until_it_is_clea
     ask(bench, drive(1), drive(2))
     bench.session.approval_queue.answer(ApprovalAnswer(APPROVE))  # as if two had answered at once
     bench.asked(drive(2))
-    heard: list[MessageReply] = []
-    payload = {'action': 'APPROVE', 'id': drive(2).id[:2]}  # it might fit another
-    gone = {'text': 'yes', 'question': drive(1).id}
-    for count, message in enumerate((gone, {'intent': 'APPROVAL', 'payload': payload})):
-        bench.runtime.post_message(message, heard.append, bench.runtime.stop_count)
-        bench.until(lambda n=count: len(heard) > n, 'a reply')
+    part = Answered(APPROVE, drive(2).id[:2])  # it might fit another
+    heard = [bench.reply_to(each) for each in (Said('yes', question=drive(1).id), part)]
     assert [each.ok for each in heard] == [False, False]
     assert heard[0].lines == ['q1a2b3c4 is not open any more; open: q2a2b3c4.']
     bench.hear('estop', pressed=True)
@@ -314,7 +310,7 @@ MISTAKES = (
     (':edit {}', '! move_forward: duration_s: Field required'),
     (':edit q1 {"duration_s": 2, "speed": 9}', '! move_forward: speed: Extra'),
     (':edit 2', '! usage: :edit [ID] {json}, such as {"duration_s": 2}'),
-    (f':edit {{"a": {DEEP}}}', '! inbox: message dropped: APPROVAL: payload is no JSON'),
+    (f':edit {{"a": {DEEP}}}', '! The arguments are no JSON.'),
 )
 
 
@@ -353,7 +349,7 @@ def test_a_task_that_needs_approval_is_a_question_and_held_after_a_restart(tmp_p
     with RuntimeBench(tmp_path) as bench:
         task = Task('mast_open', needs_approval=True)
         short = task.id[:8]
-        bench.runtime.submit_task(task, lambda reply: None, bench.runtime.stop_count)
+        bench.runtime.post(Ordered(task))
         asked = f'? {short} mast_open: the task waits for approval. :approve or :reject [why].'
         bench.until(lambda: asked in bench.said, 'the question')
         says(bench, ':pending', '  mast_open  the task waits for approval')

@@ -162,7 +162,7 @@ def test_a_stop_switches_it_off_and_nothing_begins_any_more(bench: AutonomyBench
     bench.until(lambda: bench.activity == 'sleep' or bench.states('react')[1:], 'it to begin')
 
 
-@pytest.mark.parametrize('where', ['observe', '__init__', 'save', 'submit_task', 'submit'])
+@pytest.mark.parametrize('where', ['observe', '__init__', 'save', 'post', 'submit'])
 def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     bench: AutonomyBench, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
         'observe': RuntimePort,
         'save': PolicyStore,
         '__init__': TickScheduler,  # it is switched on
-        'submit_task': bench.runtime,
+        'post': bench.runtime,
         'submit': bench.runtime.runner,
     }[where]
     real, stopped = getattr(owner, where), list[str]()

@@ -52,7 +52,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.kernel.actions import Answer
-from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal, SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.decide import order_refusal, SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.hear import Answered
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.agent.react.plan import plan_question, plan_text
@@ -69,6 +70,7 @@ from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.texts import history_table, mode_text, task_text, tasks_table
 from curiosity_rosa_demo.agent.topics.node_health import NodeEvents
 from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
     BrainState,
     Mode,
     Question,
@@ -95,7 +97,7 @@ from httpx_sse import EventSource
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import pytest
-from runtime_world import CONFIG, RobotServiceBench, RuntimeBench, WAIT_S
+from runtime_world import CONFIG, RobotBench, RuntimeBench, WAIT_S
 from strategies import states
 from turn_world import REGISTRY
 
@@ -276,7 +278,7 @@ def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
         assert not any(text.startswith('did ') for text in bench.said)
         assert bench.session.stops >= lines.count(':stop') + 1
         assert not [t for t in bench.runtime.list_tasks() if t.state is LifecycleState.COMPLETED]
-        assert not bench.runtime.busy
+        assert not bench.runtime.halt.busy
 
 
 GRACE_S = 0.2
@@ -378,7 +380,7 @@ class Served:
     """An agent's console behind a server of HTTP."""
 
     def __init__(self, bench: RuntimeBench, port: int = 0) -> None:
-        self.bench, robot = bench, RobotServiceBench(bench).robot
+        self.bench, robot = bench, RobotBench(bench).robot
         settings: HttpConfig = CONFIG.agent.http.model_copy(update={'port': port})
         app = partial(create_app, bench.runtime.runner, robot=robot, settings=settings)
         self.server = HttpThread(app, settings)
@@ -665,8 +667,7 @@ def test_no_outcome_forges_a_line(tmp_path: Path) -> None:
         bench.session.release.set()
         bench.console.handle_line('look around')
         bench.asked(Question(id='q1', text='Go?'))
-        no = {'action': 'REJECT', 'id': 'q1', 'why': FORGED}
-        bench.runtime.post_message({'intent': 'APPROVAL', 'payload': no}, lambda reply: None, 0)
+        bench.runtime.post(Answered(ApprovalAction.REJECT, 'q1', FORGED))
         bench.finish()
         bench.session.fails = FORGED
         for line in (':cap', f':submit {FORGED}', f'look {FORGED}'):

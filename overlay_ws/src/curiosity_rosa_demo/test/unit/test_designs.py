@@ -30,6 +30,7 @@ from curiosity_rosa_demo.agent.designs import (
     ISkillExecutor,
     IStateManager,
     JsonSkillExecutor,
+    kernel_graph,
     kernel_nodes,
     RARKKernel,
     react_nodes,
@@ -37,20 +38,22 @@ from curiosity_rosa_demo.agent.designs import (
     SkillRunner,
     StateManager,
 )
-from curiosity_rosa_demo.agent.kernel.loop import build_graph, tick
+from curiosity_rosa_demo.agent.kernel.hear import Said
+from curiosity_rosa_demo.agent.kernel.loop import tick
 from curiosity_rosa_demo.agent.policy import world
 from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer, TurnExecutor
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, IllegalTransition, TaskError, UnknownTask
 from curiosity_rosa_demo.domain import brain_state, models, plan
-from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose, TasksState
+from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, Pose
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
 from examples import examples, fields
 from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 import pytest
 from skill_world import (
@@ -67,9 +70,11 @@ from skill_world import (
     StillWorld,
 )
 from strategies import RULES, whole_model
+from strategies import states as states_before_a_tick
 from turn_world import action, asking, finish, Nodes
 
 S = LifecycleState
+GRAPH = kernel_graph(RULES)
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
 MODULES = (brain_state, plan, models, tasks, world, designs)
@@ -159,9 +164,13 @@ def test_a_state_manager_holds_one_state_and_refuses_what_is_none() -> None:
     assert manager.get_state() is after
 
 
-def test_the_kernel_s_nodes_make_the_graph_s_tick() -> None:
-    goal = {'intent': 'NEW_GOAL', 'payload': {'text': 'go'}}
-    before = state = BrainState(tasks=TasksState(inbox=[goal]))
+@given(states_before_a_tick(), st.sampled_from(['go', 'stop', 'where are you?', 'yes', '']))
+@settings(max_examples=examples(50), deadline=None)
+def test_the_kernel_s_nodes_the_graph_and_the_loop_make_the_same_tick(
+    before: BrainState, text: str
+) -> None:
+    tasks = before.tasks.model_copy(update={'inbox': [Said(text)]})
+    before = state = before.model_copy(update={'tasks': tasks})
     nodes = kernel_nodes(RULES)
     assert all(isinstance(node, IKernelNode) for node in nodes)
     assert ' '.join(node.name for node in nodes) == (
@@ -169,8 +178,7 @@ def test_the_kernel_s_nodes_make_the_graph_s_tick() -> None:
     )
     for node in nodes:
         state = node.execute(state)
-    assert state == tick(build_graph(RULES), before)
-    assert state.hci.user_interrupt is brain_state.UserInterruptType.NEW_GOAL
+    assert state == tick(before, RULES) == GRAPH.invoke({'brain': before})['brain']
 
 
 def executor_of(world: Nodes) -> TurnExecutor:

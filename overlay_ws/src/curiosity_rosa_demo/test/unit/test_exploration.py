@@ -17,7 +17,7 @@ from typing import Any
 from curiosity_rosa_demo.adapter.part import MAST, Mast
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.kernel import loop
-from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
+from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
 from curiosity_rosa_demo.agent.tasks.record import TaskRecord
 from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.table import TaskTable
@@ -113,7 +113,8 @@ def _latch_is_forgotten(patch: pytest.MonkeyPatch) -> System[Any]:
         robot = state.robot.model_copy(update={'safety_latch': ''})
         return event_arbitrate(state.model_copy(update={'robot': robot}), rules)
 
-    patch.setattr(loop, 'event_arbitrate', forgetful)
+    steps = [forgetful if each is event_arbitrate else each for each in loop.STEPS]
+    patch.setattr(loop, 'STEPS', steps)
     return SYSTEMS['kernel: safety']()
 
 

@@ -489,7 +489,7 @@ def test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused(tmp_path: 
         assert left.resources_occupied == ['base']
         assert world.state.robot.resources['base_busy']
         metrics = world.state.trace.metrics
-        assert int(str(metrics['ticks'])) >= int(str(metrics['graph_runs'])) > 0
+        assert int(str(metrics['ticks'])) > 0
         actor.finish()
         world.until(
             lambda: [run.skill_name for run in world.state.skills.running] == ['react'],

@@ -40,7 +40,7 @@ from http_world import URL, Wire
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
 import pytest
-from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
+from runtime_world import CONFIG, RobotBench, RuntimeBench
 import schemathesis
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -182,7 +182,7 @@ DRIVE = Question(
 def served(tmp_path: Path) -> Iterator[dict[str, str]]:
     """The variables of the page: something runs, something waits, and somebody is asked."""
     with RuntimeBench(tmp_path) as bench:
-        service_bench = RobotServiceBench(bench, TriggerBoard([TRIGGER]))
+        service_bench = RobotBench(bench, TriggerBoard([TRIGGER]))
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
         service_bench.eyes.shown, service_bench.eyes.ground = picture, analyzed()
         runner = bench.runtime.runner

@@ -57,7 +57,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import pytest
-from runtime_world import CONFIG, RobotServiceBench, RuntimeBench
+from runtime_world import CONFIG, RobotBench, RuntimeBench
 from skill_world import in_loop
 from starlette.applications import Starlette
 
@@ -727,14 +727,14 @@ def config_with(**changes: object) -> Config:
     return CONFIG.changed(agent={'http': {'port': 0, **changes}})
 
 
-def web_of(bench: RobotServiceBench, config: Config) -> tuple[WebServer, list[str]]:
+def web_of(bench: RobotBench, config: Config) -> tuple[WebServer, list[str]]:
     told: list[str] = []
-    return WebServer(bench.service, bench.bench.runtime.runner, config, told.append), told
+    return WebServer(bench.robot, bench.bench.runtime.runner, config, told.append), told
 
 
 def test_the_api_and_the_page_are_at_one_address_or_nowhere(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path) as runtime:
-        bench = RobotServiceBench(runtime)
+        bench = RobotBench(runtime)
         web, told = web_of(bench, config_with())
         with closing(web):
             web.start()

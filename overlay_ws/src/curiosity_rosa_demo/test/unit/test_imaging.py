@@ -21,10 +21,10 @@ from typing import Any
 import zlib
 
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
-from curiosity_rosa_demo.agent.runtime.robot import Capture, Picture
 from curiosity_rosa_demo.agent.topics.captures import Artifacts
 from curiosity_rosa_demo.domain.ground import Geometry, GroundAnalysis, TextureClass
 from curiosity_rosa_demo.domain.models import LightScore, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.pictures import Capture, Picture
 from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
 from curiosity_rosa_demo.imaging.ground.texture import texture_of
 from curiosity_rosa_demo.imaging.ground.view import hidden, leaning, Lens, Scene

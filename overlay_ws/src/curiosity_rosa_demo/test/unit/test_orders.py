@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     help_text,
     parse,
 )
-from curiosity_rosa_demo.agent.kernel.hci_ingress import hci_ingress
+from curiosity_rosa_demo.agent.kernel.hear import hci_ingress, Said
 from curiosity_rosa_demo.agent.language.fold import heard as folded
 from curiosity_rosa_demo.agent.language.grammar import MOTIONS, TOOLS
 from curiosity_rosa_demo.agent.language.graph_questions import graph_query
@@ -56,7 +56,7 @@ from examples import examples, fields
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
-from strategies import json_objects
+from strategies import json_objects, RULES
 from turn_world import action, Nodes
 
 
@@ -398,8 +398,7 @@ def test_any_text_means_something(text: str) -> None:
     assert (said.act is UserInterruptType.STOP) == is_stop(text)
     reading = read_text(folded(text))
     assert bool(reading.topics) == (reading.kind is Kind.QUESTION)
-    message = {'text': text.encode('utf-8', 'replace').decode()}
-    hci_ingress(BrainState(tasks=TasksState(inbox=[message])))
+    hci_ingress(BrainState(tasks=TasksState(inbox=[Said(text)])), RULES)
 
 
 def test_a_text_of_any_length_is_read_and_a_stop_heard_anywhere_in_it() -> None:

@@ -49,7 +49,7 @@ from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
-from curiosity_rosa_demo.agent.runtime.robot import LineResult
+from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
@@ -207,7 +207,7 @@ def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRob
     assert (ok, words) == (True, f'task {task_id[:8]}')
     assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them', '')
 
-    async def broken(line: str, origin: Origin, operator: str) -> LineResult:
+    async def broken(line: str, origin: Origin, operator: str) -> Reply:
         raise RuntimeError('secret')
 
     robot.say = broken  # type: ignore[method-assign]

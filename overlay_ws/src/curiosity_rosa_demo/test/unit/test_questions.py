@@ -13,15 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
-import json
 from pathlib import Path
 import re
 from typing import Any
 import xml.etree.ElementTree as ElementTree
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer, plan, SubmitGoal
-from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S, hci_ingress, LOG_LINES
-from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate, kernel_route, task_queue
+from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate, kernel_route, task_queue
+from curiosity_rosa_demo.agent.kernel.hear import (
+    Answered,
+    Asked,
+    DOUBT_MAX_AGE_S,
+    hci_ingress,
+    Message,
+    Said,
+    Stopped,
+)
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
@@ -29,11 +36,11 @@ from curiosity_rosa_demo.agent.topics.graph import reader
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers, MAX_ROWS
 from curiosity_rosa_demo.agent.topics.graph.reader import incompatibilities
 from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
     BatteryLevel,
     BrainState,
     Doubt,
     HCIState,
-    Json,
     Mode,
     Pose,
     Question,
@@ -42,7 +49,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     RobotState,
     Spent,
     TasksState,
-    TraceState,
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
@@ -73,7 +79,7 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
-from runtime_world import RobotServiceBench, run, RuntimeBench
+from runtime_world import RobotBench, run, RuntimeBench
 from sros2_policy import Grant, grants, OVERLAY, read, ROVER
 from strategies import RULES, states
 
@@ -82,72 +88,26 @@ APPROVAL, RESUME = UserInterruptType.APPROVAL, UserInterruptType.RESUME
 UTTERANCES = [text for _, _, text in fields('utterances.tsv')]
 ASKED = [row[-1] for row in fields('questions.tsv') if row[1] in ('QUESTION', 'DOUBT')]
 
-# --- the inbox ---------------------------------------------------------------------------------
+# --- what a message means -----------------------------------------------------------------------
 
 
-def inbox(
-    *messages: object, question: bool = False, asked: str = '', log: tuple[str, ...] = ()
-) -> BrainState:
-    """A state with these messages, even ones that no validation would let through; with an open
-    question, whose ID is ``asked``.
-    """
-    open_ = Question(id=asked, text='') if question or asked else None
-    return BrainState(
-        tasks=TasksState.model_construct(inbox=list(messages)),
-        react=ReactState(question=open_),
-        trace=TraceState(log=list(log)),
-    )
-
-
-def heard(message: object, *, asked: str = '') -> HCIState:
-    return hci_ingress(inbox(message, asked=asked)).hci
-
-
-MESSAGES = st.one_of(
-    st.sampled_from(UTTERANCES).map(lambda text: {'text': text}),
-    st.sampled_from(['PAUSE', 'RESUME', 'CLEAR', 'resume']).map(lambda name: {'intent': name}),
-    st.builds(lambda text: {'intent': 'NEW_GOAL', 'payload': {'text': text}}, st.text(min_size=1)),
-    st.sampled_from(
-        [{}, {'text': 3}, {'text': ' '}, {'intent': 'DANCE'}, {'intent': None}, 7, None]
-    ),
-    st.sampled_from([{'intent': 'STOP'}, {'intent': 'stop', 'payload': 3}]),
-)
-
-
-@settings(max_examples=examples(500))
-@given(st.lists(MESSAGES, max_size=6), st.booleans())
-def test_a_stop_anywhere_in_the_inbox_is_taken_and_the_rest_is_dropped(
-    messages: list[object], question: bool
-) -> None:
-    """Without one, the oldest message that means something is taken."""
-    after = hci_ingress(inbox(*messages, question=question))
-    alone = [hci_ingress(inbox(message, question=question)).hci for message in messages]
-    meant = [hci for hci in alone if hci.user_interrupt is not UserInterruptType.NONE]
-    found = [hci for hci in meant if hci.user_interrupt is STOP]
-    assert after.hci == (found or meant or [HCIState()])[0]
-    assert len(after.tasks.inbox) == (0 if found else max(0, len(meant) - 1))
+def heard(message: Message, *, asked: str = '') -> HCIState:
+    """``asked``: the ID of the open question; '': none."""
+    question = Question(id=asked, text='') if asked else None
+    state = BrainState(tasks=TasksState(inbox=[message]), react=ReactState(question=question))
+    after = hci_ingress(state, RULES)
+    assert after.tasks.inbox == []
     assert BrainState.model_validate_json(after.model_dump_json()) == after
+    return after.hci
 
 
-def test_a_message_that_means_nothing_is_dropped_with_a_reason() -> None:
-    dropped = [(json.loads(text), reason) for text, reason in fields('dropped_messages.tsv')]
-    no_json = {'intent': 'PAUSE', 'payload': {'x': object()}}
-    for message, reason in (*dropped, (no_json, 'PAUSE: payload is no JSON')):
-        after = hci_ingress(inbox(message, {'text': 'turn left'}))
-        payload = {'text': 'turn left', 'priority': 3}
-        assert (after.hci.user_utterance, after.hci.interrupt_payload) == ('turn left', payload)
-        (line,) = after.trace.log
-        assert reason in line
-    old = tuple(f'line {number}' for number in range(LOG_LINES))
-    after = hci_ingress(inbox({}, {'text': 'stop'}, {'text': 'turn left'}, log=old))
-    assert after.trace.log[0] == 'line 2'
-    assert after.trace.log[LOG_LINES - 1 :] == ['inbox: stop; 1 other messages dropped']
-
-
-def test_a_stop_counts_in_a_message_that_says_something_else_too() -> None:
-    assert heard({'text': 'stop', 'intent': 'RESUME'}).user_interrupt is STOP
-    assert heard({'intent': 'STOP', 'payload': ['garbage']}).user_interrupt is STOP
-    assert heard({'text': 'turn left', 'intent': 'RESUME'}).user_interrupt is RESUME
+def test_what_a_button_a_program_and_an_empty_text_mean() -> None:
+    for intent in (RESUME, UserInterruptType.PAUSE, UserInterruptType.CLEAR):
+        assert heard(Asked(intent)).user_interrupt is intent
+    assert heard(Asked(RESUME, 't1')).interrupt_payload == {'task_id': 't1'}
+    assert heard(Stopped('a client', 1)).user_interrupt is STOP
+    for text in ('', ' \u200b'):
+        assert heard(Said(text)).user_interrupt is UserInterruptType.NONE
 
 
 ANSWERS = {
@@ -158,10 +118,10 @@ ANSWERS = {
 
 def test_a_yes_counts_only_while_a_question_is_open_and_a_no_without_one_is_a_stop() -> None:
     for text, action in ANSWERS.items():
-        asked = hci_ingress(inbox({'text': text}, question=True)).hci
+        asked = heard(Said(text), asked='q1')
         assert asked.user_interrupt is APPROVAL
-        assert asked.approval_response == asked.interrupt_payload == {'action': action}
-        unasked = heard({'text': text})
+        assert asked.approval_response == asked.interrupt_payload == {'action': action, 'id': 'q1'}
+        unasked = heard(Said(text))
         assert unasked.user_interrupt is (NEW_GOAL if action == 'APPROVE' else STOP)
         assert unasked.approval_response is None
 
@@ -175,7 +135,7 @@ def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now
     """Never for one that took its place; a no to one that is gone is an objection. That a question
     is gone is told where its approval is carried out.
     """
-    hci = heard({'text': text, 'question': shown}, asked=now)
+    hci = heard(Said(text, question=shown), asked=now)
     if hci.approval_response is not None:
         assert hci.approval_response == {'action': ANSWERS[text], 'id': shown}
         assert shown
@@ -188,22 +148,21 @@ def test_an_answer_is_for_the_question_that_was_shown(text: str, shown: str, now
         assert not shown
 
 
-def test_a_question_that_nobody_asked_answers_none_and_an_edit_carries_its_payload() -> None:
-    for shown in (3, None, ['q1'], {'id': 'q1'}, '\ud800'):
-        assert heard({'text': 'no', 'question': shown}, asked='q1').user_interrupt is STOP
-        hci = heard({'text': 'yes', 'question': shown}, asked='q1')
+def test_a_question_that_nobody_asked_answers_none_and_an_edit_carries_its_arguments() -> None:
+    for shown in ('', '\ud800'):
+        assert heard(Said('no', question=shown), asked='q1').user_interrupt is STOP
+        hci = heard(Said('yes', question=shown), asked='q1')
         assert (hci.approval_response or {}).get('id') != 'q1'
-        assert HCIState.model_validate_json(hci.model_dump_json()) == hci
     payload = {'action': 'EDIT', 'arguments': {'duration_s': 2}, 'id': 'q1'}
     for asked in ('', 'q1'):  # whoever carries it out says so where nothing is asked
-        message = {'intent': 'APPROVAL', 'payload': payload}
+        message = Answered(ApprovalAction.EDIT, 'q1', arguments={'duration_s': 2})
         assert heard(message, asked=asked).approval_response == payload
 
 
 # --- questions and doubts in the kernel ---------------------------------------------------------
 
 
-def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
+def said(state: BrainState, *messages: Message, question: str = '') -> BrainState:
     """After a tick with these messages; ``question``: the ID of an open question."""
     open_ = Question(id=question, text='') if question else None
     before = state.model_copy(
@@ -212,7 +171,9 @@ def said(state: BrainState, *messages: Json, question: str = '') -> BrainState:
             'react': state.react.model_copy(update={'question': open_}),
         }
     )
-    return kernel_route(task_queue(event_arbitrate(hci_ingress(before), RULES)))
+    for step in (hci_ingress, event_arbitrate, task_queue, kernel_route):
+        before = step(before, RULES)
+    return before
 
 
 @settings(max_examples=examples(300))
@@ -223,7 +184,7 @@ def test_a_question_or_a_doubt_changes_nothing_and_is_answered(
     """In any state, the tick does what it would do without the message, and answers."""
     state = state.model_copy(update={'hci': HCIState()})
     question = 'q1' if asked else ''
-    silent, spoken = said(state, question=question), said(state, {'text': text}, question=question)
+    silent, spoken = said(state, question=question), said(state, Said(text), question=question)
     assert spoken.model_copy(update={'hci': silent.hci}) == silent
     answers = [action for action in plan(state, spoken) if isinstance(action, Answer)]
     assert [answer.text for answer in answers] == [text]
@@ -243,9 +204,7 @@ def later(state: BrainState, seconds: float) -> BrainState:
     return state.model_copy(update={'telemetry': telemetry})
 
 
-ASK: Json = {'text': 'drive forward?', 'by': 'operator'}
-YES: Json = {'text': 'yes', 'by': 'operator'}
-NO: Json = {'text': 'no', 'by': 'operator'}
+ASK, YES, NO = (Said(text, 'operator') for text in ('drive forward?', 'yes', 'no'))
 
 
 def test_a_yes_makes_an_order_of_a_doubt_once() -> None:
@@ -253,20 +212,20 @@ def test_a_yes_makes_an_order_of_a_doubt_once() -> None:
         asked = said(BrainState(), ASK)
         assert (topics(asked), goals(BrainState(), asked)) == (['doubt'], [])
         idle = said(later(asked, DOUBT_MAX_AGE_S))
-        answered = said(idle, YES | {'text': yes})
+        answered = said(idle, replace(YES, text=yes))
         assert goals(idle, answered) == ['drive forward']
         assert answered.hci.doubt is None
-        assert goals(answered, said(answered, YES | {'text': yes})) == [yes]
+        assert goals(answered, said(answered, replace(YES, text=yes))) == [yes]
 
 
 def test_any_other_message_another_speaker_or_time_drops_a_doubt() -> None:
     asked = said(later(BrainState(), 500.0), ASK)
     for between in (
-        {'text': 'where are you?', 'by': 'operator'},
-        {'intent': 'RESUME'},
-        {'text': 'take a picture', 'by': 'operator'},
-        {'text': 'stop'},
-        {'text': 'hello', 'by': 'http'},
+        Said('where are you?', 'operator'),
+        Asked(RESUME),
+        Said('take a picture', 'operator'),
+        Said('stop'),
+        Said('hello', 'http'),
     ):
         other = said(asked, between)
         assert other.hci.doubt is None
@@ -276,7 +235,7 @@ def test_any_other_message_another_speaker_or_time_drops_a_doubt() -> None:
     late = later(half, DOUBT_MAX_AGE_S / 2 + 0.1)
     assert said(late).hci.doubt is None
     assert goals(late, said(late, YES)) == ['yes']
-    assert goals(asked, said(asked, YES | {'by': 'http'})) == ['yes']
+    assert goals(asked, said(asked, replace(YES, by='http'))) == ['yes']
 
 
 def test_a_no_drops_a_doubt_but_stops_a_rover_that_moves() -> None:
@@ -290,13 +249,13 @@ def test_a_no_drops_a_doubt_but_stops_a_rover_that_moves() -> None:
 def test_a_yes_never_answers_two_questions_and_an_answer_is_no_notice() -> None:
     open_first = said(BrainState(), ASK, question='q1')
     assert (topics(open_first), open_first.hci.doubt) == (['doubt'], None)
-    yes = YES | {'question': 'q1'}
+    yes = replace(YES, question='q1')
     assert said(open_first, yes, question='q1').hci.user_interrupt is APPROVAL
     asked = said(BrainState(), ASK)
     both = said(asked, yes, question='q1')  # the question opened after the doubt
     assert topics(both) == topics(said(asked, yes)) == ['unclear_yes']
     assert said(both, yes, question='q1').hci.user_interrupt is APPROVAL
-    asked = said(BrainState(), {'text': 'where are you?'}, question='q1')
+    asked = said(BrainState(), Said('where are you?'), question='q1')
     assert plan(BrainState(), asked) == [Answer((Topic.POSITION,), 'where are you?')]
 
 
@@ -444,7 +403,7 @@ def test_a_question_is_answered_before_the_agent_is_ready(tmp_path: Path) -> Non
 
 
 def test_a_doubt_becomes_an_order_only_by_a_yes_at_the_same_door(bench: RuntimeBench) -> None:
-    service = RobotServiceBench(bench)
+    service = RobotBench(bench)
 
     async def conversation() -> list[Any]:
         return [await service.robot.say(each) for each in ('drive forward?', 'where are you?')]

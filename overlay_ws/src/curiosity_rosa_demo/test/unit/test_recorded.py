@@ -23,9 +23,8 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.check import decide_again, NO_DECISIONS, replay, run
+from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.decision import KernelDecision, KernelDecisions
-from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
 from curiosity_rosa_demo.agent.react.gate import (
     Approval,
     call_refusal,
@@ -340,7 +339,7 @@ def test_what_the_kernel_decided_is_decided_again(state: BrainState) -> None:
     told: list[KernelDecision] = []
     watch = KernelDecisions(told.append)
     watch.on_tick(state)
-    after = event_arbitrate(state, KernelRules.of(CONFIG.thresholds))
+    after = event_arbitrate(state, CONFIG.thresholds)
     watch.on_tick(after)
     is_change = after.robot.safety_latch != state.robot.safety_latch
     assert len(told) == 1 + (is_change or state.hci.user_interrupt is UserInterruptType.CLEAR)

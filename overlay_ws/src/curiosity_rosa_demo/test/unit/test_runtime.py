@@ -23,20 +23,20 @@ from typing import Any
 
 from chat_server import call as model_call
 from chat_server import Say
+from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
+from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime import robot_service
+from curiosity_rosa_demo.agent.runtime import robot as robot_module
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import MessageReply
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
-from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
-from curiosity_rosa_demo.agent.runtime.robot_service import NOT_READY_TEXT
-from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
+from curiosity_rosa_demo.agent.runtime.halt import Watchdog
+from curiosity_rosa_demo.agent.runtime.robot import NOT_READY_TEXT, RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Mode, Question
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from examples import examples
 from hypothesis import given, HealthCheck, Phase, settings
@@ -46,7 +46,7 @@ from runtime_world import (
     AgentWorld,
     CONFIG,
     DONE,
-    RobotServiceBench,
+    RobotBench,
     run,
     RuntimeBench,
     settle,
@@ -149,7 +149,7 @@ def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_mo
         press(bench)
         bench.replies('The safety latch cannot be saved')
         nothing_begins(bench)
-        assert not (tmp_path / 'tasks.db.safety').exists()
+        assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == ''
         in_the_way.rmdir()
     assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
 
@@ -303,12 +303,12 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
     pressed = bench.session.used[0].call_when_pressed
     with pressed(fail), pressed(look):
         assert bench.runtime.stop('').ok  # by somebody without a name
+    bench.until(lambda: len(seen) == 2, 'the skill to be woken')
     assert (bench.session.stops, seen) == (1, [1, 1])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
     bench.runs(':cap')  # the agent goes on, and no message can claim that the rover was stopped
-    message: Json = {'intent': 'STOP', 'payload': {'stopped_by': 'an impostor'}}
-    bench.runtime.post_message(message, lambda reply: None, bench.runtime.stop_count)
+    bench.runtime.post(Said('no', 'an impostor', stops=bench.runtime.stop_count))
     bench.becomes('capture_and_score', 'CANCELLED')
     bench.stopped(2)
     assert 'impostor' not in bench.task('capture_and_score').reason
@@ -440,14 +440,14 @@ def test_a_crash_of_the_kernel_ends_all_motion(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults: list[str] = []
-    tick = runtime_module.tick
+    tick = kernel_loop.tick
 
-    def failing(graph: Any, state: BrainState) -> BrainState:
+    def failing(state: BrainState, rules: Thresholds) -> BrainState:
         if faults:
             raise ValueError(faults[0])
-        return tick(graph, state)
+        return tick(state, rules)
 
-    monkeypatch.setattr(runtime_module, 'tick', failing)
+    monkeypatch.setattr(kernel_loop, 'tick', failing)
     with RuntimeBench(tmp_path) as bench:
         bench.runs('look around')
         bench.console.handle_line('then this')
@@ -467,22 +467,6 @@ def test_a_crash_of_the_kernel_ends_all_motion(
         assert bench.session.ran == ['answer: look around']
         bench.console.handle_line(':stop')
         assert bench.session.stops >= 2
-
-
-def test_a_notice_that_cannot_be_recorded_is_told_and_the_kernel_goes_on(
-    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(kind: TraceKind, message: str, **fields: Any) -> None:
-        raise OSError('no space left')
-
-    monkeypatch.setattr(bench.session, 'trace', full)
-    bench.console.handle_line(':clear')
-    bench.until(lambda: bench.said, 'an answer')
-    assert bench.said[-1].endswith('(not recorded: no space left)')
-    bench.session.release.set()
-    bench.console.handle_line(':cap')
-    bench.finish()
-    assert bench.session.ran == ['capture_and_score']
 
 
 def test_a_store_that_fails_stops_the_rover_and_nothing_begins_until_it_is_mended(
@@ -570,9 +554,9 @@ def test_while_the_e_stop_or_the_latch_holds_no_work_begins(script: list[str | f
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[RobotServiceBench]:
+def world(tmp_path: Path) -> Iterator[RobotBench]:
     with RuntimeBench(tmp_path) as bench:
-        yield RobotServiceBench(bench)
+        yield RobotBench(bench)
 
 
 def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_come_late(
@@ -586,9 +570,9 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         await world.robot.call(asyncio.sleep(0))
 
     with RuntimeBench(tmp_path) as bench:
-        world = RobotServiceBench(bench)
+        world = RobotBench(bench)
         with monkeypatch.context() as quick:
-            quick.setattr(robot_service, 'CALL_TIMEOUT_S', 0.2)
+            quick.setattr(robot_module, 'CALL_TIMEOUT_S', 0.2)
             with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
                 run(lambda: world.robot.submit(late))
 
@@ -608,20 +592,20 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
 
 def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path, ready=False) as bench:
-        early = RobotServiceBench(bench)
+        early = RobotBench(bench)
         assert early.robot.not_ready_reason() == NOT_READY_TEXT
         with pytest.raises(TaskError, match='not up yet'):
             run(lambda: early.robot.submit(Task('capture_and_score')))
         assert bench.runtime.list_tasks() == []
-        early.service.startup_failure = 'The agent cannot begin: no database'
+        early.robot.startup_failure = 'The agent cannot begin: no database'
         assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
-        early.service.startup_failure = ''
+        early.robot.startup_failure = ''
         bench.begin()
         assert early.robot.not_ready_reason() == ''
         run(lambda: early.robot.submit(Task('capture_and_score')))
 
 
-def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotServiceBench) -> None:
+def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotBench) -> None:
     async def both() -> Task:
         with world.bench.blocked_loop():
             submitting = asyncio.ensure_future(world.robot.submit(Task('capture_and_score')))
@@ -646,7 +630,7 @@ def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..
 
 
 def test_no_stop_waits_for_another_stop_or_for_what_somebody_says(
-    world: RobotServiceBench,
+    world: RobotBench,
 ) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
     session, stopping = world.bench.session, threading.Semaphore(0)
@@ -685,7 +669,7 @@ SAID = [  # and their words; what each command answers is in test_console.py
 ]
 
 
-def test_what_is_said_is_answered_in_words(world: RobotServiceBench) -> None:
+def test_what_is_said_is_answered_in_words(world: RobotBench) -> None:
     for text, ok, words in SAID:
         result = run(lambda text=text: world.robot.say(text))
         assert (result.ok, result.task, words in result.text) == (ok, None, True), text[:40]
@@ -702,7 +686,7 @@ def test_what_is_said_is_answered_in_words(world: RobotServiceBench) -> None:
         st.sampled_from([':', '：', ':ed', ':quit ', ':edit {', '\x00', ':why 0', 'yes', 'pause']),
     )
 )
-def test_whatever_is_said_is_answered(world: RobotServiceBench, text: str) -> None:
+def test_whatever_is_said_is_answered(world: RobotBench, text: str) -> None:
     world.bench.session.release.set()
     result = run(lambda: world.robot.say(text))
     assert result.task is not None or result.text
@@ -710,7 +694,7 @@ def test_whatever_is_said_is_answered(world: RobotServiceBench, text: str) -> No
     assert not world.bench.console.busy
 
 
-def test_a_question_is_answered(world: RobotServiceBench) -> None:
+def test_a_question_is_answered(world: RobotBench) -> None:
     robot, bench, session = world.robot, world.bench, world.bench.session
     op = {'skill': 'move_forward', 'arguments': {'duration_s': 9}}
     drive = Question(id='q1a2b', text='Drive?', op=op, asked_at=4e9)
@@ -743,7 +727,7 @@ def test_a_question_is_answered(world: RobotServiceBench) -> None:
     assert any(line.endswith('q1a2b, by Anna (page)') for line in told)
 
 
-def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:
+def test_the_trail_follows_the_odometry(world: RobotBench) -> None:
     def drive(x: float) -> None:
         world.bench.hear(
             'odometry',
@@ -752,9 +736,9 @@ def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:
         )
         state = lambda: world.bench.runtime.state.robot.pose.x == x  # noqa: E731
         world.bench.until(state, f'x = {x}')
-        world.service.record_tick()
+        world.robot.record_tick()
 
-    world.service.record_tick()
+    world.robot.record_tick()
     assert world.robot.trail() == ()  # nobody knows where it is
     for x in (1.0, 1.001, 1.5, 1.5, 2.0):
         drive(x)
@@ -762,17 +746,17 @@ def test_the_trail_follows_the_odometry(world: RobotServiceBench) -> None:
 
 
 def test_the_health_of_the_kernel_and_the_tasks(
-    world: RobotServiceBench, monkeypatch: pytest.MonkeyPatch
+    world: RobotBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def health() -> dict[str, bool]:
         return {each.name: each.ok for each in world.robot.node_statuses()}
 
     assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
-    world.service.record_tick()
+    world.robot.record_tick()
     assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
-    now = robot_service.time.monotonic()
+    now = robot_module.time.monotonic()
     with monkeypatch.context() as later:
-        later.setattr(robot_service.time, 'monotonic', lambda: now + 2.5)
+        later.setattr(robot_module.time, 'monotonic', lambda: now + 2.5)
         assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it hangs
     monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False
@@ -780,9 +764,8 @@ def test_the_health_of_the_kernel_and_the_tasks(
 
 
 def test_an_order_to_an_agent_that_has_ended_is_answered_at_once(tmp_path: Path) -> None:
-    replies: list[MessageReply] = []
     with RuntimeBench(tmp_path) as bench:
         runtime = bench.runtime
-    runtime.submit_task(runtime.make_task('get_status', {}), replies.append, runtime.stop_count)
-    runtime.post_message({}, replies.append, runtime.stop_count)
-    assert [reply.lines for reply in replies] == [['The agent ends; ask the next one']] * 2
+    for message in (Ordered(runtime.make_task('get_status', {})), Said('go')):
+        runtime.post(message)
+        assert message.reply.result(0).text == 'The agent ends; ask the next one'

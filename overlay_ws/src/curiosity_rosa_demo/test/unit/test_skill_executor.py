@@ -22,6 +22,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.skills.basic import (
     matching_facts,
     MAX_WAIT_S,
@@ -50,6 +51,7 @@ from curiosity_rosa_demo.domain.brain_state import Json, SkillResult, SkillStatu
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from examples import examples
 from hypothesis import example, given, settings
@@ -539,9 +541,14 @@ def test_a_report_is_kept_as_it_was_and_one_that_is_no_json_fails_the_skill() ->
     assert run.feedback == {'n': 1.0}
 
 
+def halting() -> Halt:
+    return Halt(lambda: Outcome(True, 'stopped'))
+
+
 @in_loop
 async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_it_has_cleaned_up():
-    blocking, seen = BlockingCalls(), list[str]()
+    halt, seen = halting(), list[str]()
+    blocking = BlockingCalls(halt)
     assert await blocking.run(lambda _: threading.current_thread().name) == 'skill'
 
     def fail(_: Cancellation) -> None:
@@ -549,7 +556,7 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
 
     with pytest.raises(KeyError, match='x'):
         await blocking.run(fail)
-    assert not blocking.busy
+    assert not halt.busy
     begun, cleans, clean = threading.Event(), threading.Event(), threading.Event()
 
     def work(cancellation: Cancellation) -> None:
@@ -563,7 +570,7 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
 
     job = asyncio.create_task(blocking.run(work))
     await asyncio.to_thread(until, begun, 'the work to begin')
-    assert blocking.busy
+    assert halt.busy
     job.cancel('an urgent task')
     await asyncio.to_thread(until, cleans, 'the work to clean up')
     assert not job.done()
@@ -571,14 +578,15 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
     with pytest.raises(asyncio.CancelledError):
         await job
     assert seen == ['an urgent task']
-    assert not blocking.busy
+    assert not halt.busy
 
 
 @in_loop
 async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    blocking, buttons, begun = BlockingCalls(), list[Cancellation](), threading.Semaphore(0)
+    halt, buttons, begun = halting(), list[Cancellation](), threading.Semaphore(0)
+    blocking = BlockingCalls(halt)
 
     def work(cancellation: Cancellation) -> None:
         buttons.append(cancellation)
@@ -591,7 +599,8 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
         return job
 
     jobs = [await begin() for _ in range(3)]
-    blocking.halt('Stopped by me')
+    halted = halt.halt('Stopped by me')
+    assert halted.outcome.result(LONG_S).ok
     assert [each.reason for each in buttons] == ['Stopped by me'] * 3
     late = await begin()
     assert buttons[3].requested
@@ -603,22 +612,26 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
     monkeypatch.setattr(blocking_module, 'STOP_TIMEOUT_S', 0.05)
     with pytest.raises(SkillsHalted, match='Stopped by me'):  # what nobody ends ends by itself
         await blocking.run(lambda it: it.sleep(LONG_S))
-    blocking.release()
+    halt.settle(halted.number)
     assert await blocking.run(lambda cancellation: cancellation.requested) is False
 
 
-@given(st.lists(st.sampled_from(['halt', 'release', 'run']), max_size=20))
+@given(st.lists(st.sampled_from(['halt', 'pause', 'settle', 'run', 'stubborn']), max_size=20))
 @settings(max_examples=examples(50), deadline=None)
 @in_loop
-async def test_nothing_begins_until_every_halt_is_released(steps: list[str]) -> None:
-    blocking, halts = BlockingCalls(), 0
+async def test_nothing_begins_until_each_halt_is_settled(steps: list[str]) -> None:
+    """In any order. A pause halts only what may be cancelled."""
+    halt, open_halts = halting(), list[tuple[int, bool]]()
+    blocking = BlockingCalls(halt)
     for step in steps:
-        if step == 'halt':
-            blocking.halt('no')
-            halts += 1
-        elif step == 'release' and halts:
-            blocking.release()
-            halts -= 1
-        else:
-            stopped = await blocking.run(lambda cancellation: cancellation.requested)
-            assert stopped is (halts > 0)
+        if step in ('halt', 'pause'):
+            halted = halt.halt('no', cancellable_only=step == 'pause')
+            open_halts.append((halted.number, step == 'pause'))
+        elif step == 'settle' and open_halts:
+            number, _ = open_halts.pop(len(open_halts) // 2)
+            halt.settle(number)
+            halt.settle(number)  # has no effect
+        elif step != 'settle':
+            requested = lambda cancellation: cancellation.requested  # noqa: E731
+            stopped = await blocking.run(requested, cancellable=step == 'run')
+            assert stopped is any(step == 'run' or not pause for _, pause in open_halts)

@@ -14,27 +14,26 @@ user's stop always does. Stopping the rover comes before every other action.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from curiosity_rosa_demo.agent.kernel.kernel_route import (
+from curiosity_rosa_demo.agent.kernel.decide import (
     CHARGE_SKILL,
     ENDED_STATES,
-    goal_of,
+    goal_priority,
     INTERRUPT_REASONS,
     RUNNING_STATES,
+    SKILLS_IN_SAFE,
     wants_to_run,
 )
-from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
-    HCIState,
+    Json,
     Mode,
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.origin import Origin
-from pydantic import JsonValue
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,11 @@ class PauseTask:
 
 @dataclass(frozen=True)
 class HoldAfterSafe:
-    """Every task that waits or was interrupted needs its own resume, except charging."""
+    """Every task that waits or was interrupted needs its own resume, except charging. The user is
+    told how many are held, and how to resume or drop them, after the other actions.
+    """
 
     why: str
-
-
-@dataclass(frozen=True)
-class ReportHeldTasks:
-    """Tell the user how many tasks are held, and how to resume or drop them."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,11 @@ class SubmitGoal:
 @dataclass(frozen=True)
 class Approve:
     """The answer to an open question. ``payload`` may hold the question's ``id`` (default: the
-    oldest question), the ``arguments`` of an EDIT, and ``why``.
+    oldest question), the ``arguments`` of an EDIT, ``why`` and ``by``.
     """
 
     action: ApprovalAction
-    payload: dict[str, JsonValue] = field(default_factory=dict)
+    payload: Json
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,6 @@ Action = (
     | CancelAllTasks
     | PauseTask
     | HoldAfterSafe
-    | ReportHeldTasks
     | ReleaseTasks
     | SubmitCharge
     | ResumeTask
@@ -152,18 +147,24 @@ Action = (
 def plan(before: BrainState, after: BrainState) -> list[Action]:
     """Return the actions of a tick, in the order in which to execute them."""
     hold, previous_hold = _hold_action(after), _hold_action(before)
-    interrupt_reason = INTERRUPT_REASONS.get(after.hci.user_interrupt, '')
+    interrupt = after.hci.user_interrupt
+    interrupt_reason = INTERRUPT_REASONS.get(interrupt, '')
     estop_pressed = after.robot.estop and not before.robot.estop
     actions: list[Action] = []
     if estop_pressed or (hold and hold != previous_hold):
         actions.append(StopRover(after.tasks.preempt_reason or after.tasks.mode_reason))
     elif interrupt_reason:
-        paused = after.hci.user_interrupt is UserInterruptType.PAUSE
+        paused = interrupt is UserInterruptType.PAUSE
         actions.append(StopRover(interrupt_reason, cancellable_only=paused))
     if hold and hold != previous_hold:
         actions.append(hold)
     # Before the release: otherwise a task could resume for a moment.
-    actions += _pause_actions(after, interrupt_reason)
+    if interrupt is UserInterruptType.STOP:
+        actions.append(CancelAllTasks(interrupt_reason))
+    elif interrupt is UserInterruptType.PAUSE:  # the waiting ones first, so that none starts
+        ready = [task for task in after.tasks.queue if wants_to_run(task)]
+        ready.sort(key=lambda task: task.status in RUNNING_STATES)
+        actions += [PauseTask(task.task_id, interrupt_reason) for task in ready]
     latch = before.robot.safety_latch
     cleared = bool(latch) and not after.robot.safety_latch
     is_over = before.tasks.mode is Mode.SAFE and after.tasks.mode is not Mode.SAFE
@@ -174,12 +175,10 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
     if _is_charge_due(after, entered=before.tasks.mode is not Mode.CHARGE):
         actions.append(SubmitCharge())
     actions += _user_actions(after)
-    kept = after.hci.user_interrupt is UserInterruptType.CLEAR and after.robot.safety_latch != ''
+    kept = interrupt is UserInterruptType.CLEAR and after.robot.safety_latch != ''
     # event_arbitrate appends its answer to a clear as the last event.
     refused = after.robot.events[-1:] if kept else []
     actions += [Notice(text, ok=text not in refused) for text in _notices(before, after)]
-    if cleared or is_over:
-        actions.append(ReportHeldTasks())
     return actions
 
 
@@ -190,17 +189,6 @@ def _hold_action(state: BrainState) -> HoldTasks | None:
     if tasks.mode is Mode.CHARGE:
         return HoldTasks(f'CHARGE: {tasks.mode_reason}', frozenset({CHARGE_SKILL}))
     return None
-
-
-def _pause_actions(after: BrainState, interrupt_reason: str) -> list[Action]:
-    """A stop cancels all tasks. A pause pauses the waiting tasks first, so that none starts."""
-    if after.hci.user_interrupt is UserInterruptType.STOP:
-        return [CancelAllTasks(interrupt_reason)]
-    if after.hci.user_interrupt is UserInterruptType.PAUSE:
-        ready = [task for task in after.tasks.queue if wants_to_run(task)]
-        ready.sort(key=lambda task: task.status in RUNNING_STATES)
-        return [PauseTask(task.task_id, interrupt_reason) for task in ready]
-    return []
 
 
 def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
@@ -223,50 +211,34 @@ def _is_charge_due(after: BrainState, *, entered: bool) -> bool:
 
 def _user_actions(after: BrainState) -> list[Action]:
     """The actions for a RESUME, NEW_GOAL, APPROVAL or NORMAL of the user."""
-    hci = after.hci
+    hci, payload = after.hci, after.hci.interrupt_payload
     if hci.user_interrupt is UserInterruptType.RESUME:
-        task_id = hci.interrupt_payload.get('task_id')
-        return [ResumeTask(task_id if isinstance(task_id, str) else None)]
+        task_id = payload.get('task_id')
+        return [ResumeTask(None if task_id is None else str(task_id))]
     if hci.user_interrupt is UserInterruptType.NEW_GOAL:
-        goal = goal_of(hci)
-        if goal is None:
-            return [Notice('A goal without words was ignored')]
         # In the other modes the flag is set for another reason than the goal.
         preempt = after.tasks.mode is Mode.EXEC and after.tasks.preempt_flag
-        return [SubmitGoal(goal.text, goal.priority, preempt)]
+        return [SubmitGoal(str(payload['text']), goal_priority(hci), preempt)]
     if hci.user_interrupt is UserInterruptType.APPROVAL:
-        return [_approval(hci)]
+        answer = {key: value for key, value in payload.items() if key != 'action'}
+        return [Approve(ApprovalAction(payload['action']), answer)]
     if hci.user_interrupt is UserInterruptType.NORMAL:
-        return [Answer(_topics(hci), hci.user_utterance)]
+        topics = payload['topics']
+        assert isinstance(topics, list)
+        return [Answer(tuple(map(Topic, topics)), hci.user_utterance)]
     return []
 
 
-def _topics(hci: HCIState) -> tuple[Topic, ...]:
-    names, known = hci.interrupt_payload.get('topics'), {topic.value for topic in Topic}
-    names = names if isinstance(names, list) else []
-    return tuple(Topic(name) for name in names if isinstance(name, str) and name in known)
-
-
-def _approval(hci: HCIState) -> Action:
-    response = hci.approval_response or {}
-    try:
-        action = ApprovalAction(response.get('action'))
-    except ValueError:
-        allowed = ', '.join(each.value for each in ApprovalAction)
-        return Notice(f'An answer without an action was ignored; the actions are {allowed}')
-    return Approve(action, {key: value for key, value in response.items() if key != 'action'})
-
-
 def _notices(before: BrainState, after: BrainState) -> list[str]:
-    lines = list(after.robot.events)
+    lines, interrupt = list(after.robot.events), after.hci.user_interrupt
     hold, previous_hold = _hold_action(after), _hold_action(before)
     if previous_hold and (hold is None or after.tasks.mode is not before.tasks.mode):
         lines.append(f'{before.tasks.mode.value} is over')
     if hold and hold != previous_hold:
         lines.append(hold.why)
-    is_delayed = after.hci.user_interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
+    is_delayed = interrupt in (UserInterruptType.RESUME, UserInterruptType.NEW_GOAL)
     if after.tasks.mode is Mode.CHARGE and hold and is_delayed:  # SAFE refuses it
         lines.append(f'It has to wait: {hold.why}')
-    if after.tasks.mode is Mode.CHARGE and after.hci.user_interrupt is UserInterruptType.STOP:
+    if after.tasks.mode is Mode.CHARGE and interrupt is UserInterruptType.STOP:
         lines.append('The battery is low: say resume to charge')
     return lines

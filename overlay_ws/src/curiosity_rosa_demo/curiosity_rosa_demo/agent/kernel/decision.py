@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
-from curiosity_rosa_demo.agent.kernel.kernel_route import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
+from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
@@ -56,8 +55,7 @@ class KernelDecision(Model):
             hci=HCIState(user_interrupt=self.interrupt),
             robot=self.robot,
         )
-        rules = KernelRules.of(config.thresholds)
-        return event_arbitrate(state, rules).robot.safety_latch
+        return event_arbitrate(state, config.thresholds).robot.safety_latch
 
 
 class KernelDecisions:

@@ -21,7 +21,7 @@ import logging
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.agent.kernel.kernel_route import INTERRUPT_REASONS, wants_to_run
+from curiosity_rosa_demo.agent.kernel.decide import INTERRUPT_REASONS, wants_to_run
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock, TickScheduler
 from curiosity_rosa_demo.agent.policy.decisions import decision_log, state_text
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick

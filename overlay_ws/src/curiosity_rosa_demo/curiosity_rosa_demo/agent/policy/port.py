@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import wait
 from contextlib import suppress
-from functools import partial
 import logging
 from typing import NamedTuple
 
-from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL
+from curiosity_rosa_demo.agent.kernel.hear import Ordered
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.console_port import Submission
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
@@ -47,7 +46,6 @@ from curiosity_rosa_demo.infra.config.behaviour import ActivityConfig, StepConfi
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 
-WITHDRAWN = 'the policy has given it up'
 MAX_TASK_COLUMNS = 60  # columns of an operator's task in a hold reason
 HOLDING_MODES = (Mode.SAFE, Mode.CHARGE)  # modes in which the policy starts nothing
 AUTO_PRIORITY = 1  # below the tasks of operators
@@ -143,12 +141,12 @@ class RuntimePort:
         """Submit and wait for the reply. A rejected task never starts: the policy finds it
         missing. Raises TaskError when there is no reply in time.
         """
-        submission = Submission(partial(self._runtime.cancel_soon, task.id, WITHDRAWN))
-        self._runtime.submit_task(task, submission.settle, stops, submission.wanted)
-        wait([submission.reply], CALL_TIMEOUT_S)
-        reply = submission.withdraw()
-        if reply is None:
+        order = Ordered(task, stops=stops)
+        self._runtime.post(order)
+        wait([order.reply], CALL_TIMEOUT_S)
+        if order.reply.cancel():  # withdrawn
             raise TaskError(f'{task_summary(task)} was not taken within {CALL_TIMEOUT_S:g} s')
+        reply = order.reply.result()
         if reply.task is None:
             why = '; '.join(reply.lines) or 'a stop overtook it'
             _log.warning('event=not_begun task=%s why=%r', task.id, why)

@@ -6,15 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Carries out the actions of the kernel: stops of the rover first, then the others in order."""
+"""Performs the actions of the kernel and submits tasks, in the order of the messages."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-import threading
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.actions import (
     Action,
@@ -26,55 +26,30 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Notice,
     PauseTask,
     ReleaseTasks,
-    ReportHeldTasks,
     ResumeTask,
     StopRover,
     SubmitCharge,
     SubmitGoal,
 )
-from curiosity_rosa_demo.agent.kernel.kernel_route import CHARGE_SKILL
-from curiosity_rosa_demo.agent.kernel.safe_orders import SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL, SKILLS_IN_SAFE
+from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Stopped
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
 MAX_SHOWN_IDS = 5  # of held tasks
 ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask, HoldAfterSafe)
-
-
-@dataclass
-class MessageReply:
-    """The result of a message: a task, or lines of text."""
-
-    lines: list[str] = field(default_factory=list)
-    ok: bool = True
-    refused: bool = False  # an order that SAFE refuses
-    task: Task | None = None
-    dropped: bool = False  # a later stop removed it
-
-
-ReplyCallback = Callable[[MessageReply], None]
-
-
-def always() -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class _Submit:
-    task: Task
-    is_wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -84,16 +59,16 @@ class _Refusal:
     why: str
 
 
-_Step = Action | _Submit | _Refusal
+_Step = Action | Ordered | _Refusal
 
 
 @dataclass(frozen=True)
 class _Batch:
-    actions: Sequence[_Step]
-    on_reply: ReplyCallback | None
-    halted: bool = False  # all skills were halted for it
-    paused: bool = False  # the skills that may be cancelled were halted for it
-    stopped_by: str | None = None  # who has already stopped the rover; None: not stopped
+    """``halt``: the number of the halt that these actions settle; None: none."""
+
+    steps: Sequence[_Step]
+    message: Message | None
+    halt: int | None
 
 
 class ActionDispatcher:
@@ -108,76 +83,60 @@ class ActionDispatcher:
 
     def __init__(
         self,
-        session: AgentSession,
         runner: SkillRunner,
-        blocking: BlockingCalls,
+        halt: Halt,
         approvals: Approvals,
         say: Callable[[str], None],
+        trace: TraceFunction,
         answer: Callable[[Answer], Outcome],
-        refusal: Callable[[str], str] = lambda skill: '',
-        graph_text: Callable[[str], str] = lambda question: '',
+        refusal: Callable[[str], str],
+        graph_text: Callable[[str], str],
     ) -> None:
-        self._session, self._runner, self._blocking = session, runner, blocking
-        self._answer, self._refusal = answer, refusal
-        self._approvals, self._say = approvals, say
-        self._graph_text = graph_text
-        self._graph_replies: set[asyncio.Task[None]] = set()
+        self._runner, self._halt, self._approvals = runner, halt, approvals
+        self._say, self._trace, self._answer = say, trace, answer
+        self._refusal, self._graph_text = refusal, graph_text
+        self._jobs: set[asyncio.Task[None]] = set()
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
         self.dropped_task_ids: set[str] = set()  # tasks that a stop ended before they began
         # tasks that are only resumed by name
         self.resumed_by_name_only: frozenset[str] = frozenset()
 
-    def enqueue_actions(
-        self,
-        actions: list[Action],
-        on_reply: ReplyCallback | None = None,
-        stopped_by: str | None = None,
-    ) -> None:
-        """Queue the actions of a tick; stops of the rover are sent, and questions are answered, at
-        once.
-
-        ``stopped_by``: who has already halted the skills and stopped the rover; None: not stopped.
+    def enqueue(self, actions: Sequence[Action], message: Message | None = None) -> None:
+        """Queue the actions of a tick, and the task that its message orders. The rover is stopped,
+        and questions are answered, at once.
         """
-        halted, paused = stopped_by is not None, False
+        halt = message.number if isinstance(message, Stopped) else None
         for action in actions:
-            if isinstance(action, StopRover) and not halted and not paused:
-                if action.cancellable_only:
-                    paused, wake = True, self._blocking.hold_cancellable(action.why)
-                else:
-                    halted, wake = True, self._blocking.hold(action.why)
-                # A thread: the rover's answer takes a while, and the loop must not block.
-                threading.Thread(target=self._session.stop_rover, name='stop', daemon=True).start()
-                wake()
+            if isinstance(action, StopRover) and halt is None:
+                halted = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
+                halt = halted.number
         questions = [each for each in actions if isinstance(each, Answer)]
+        if questions and message is not None:
+            self._reply_to(questions, message)
+        steps: list[_Step] = [each for each in actions if not isinstance(each, Answer)]
+        if isinstance(message, Ordered):
+            steps.append(message)
+        if steps or halt is not None or (message is not None and not questions):
+            self._batches.put_nowait(_Batch(list(map(self._admitted, steps)), message, halt))
+
+    def _reply_to(self, questions: Sequence[Answer], message: Message) -> None:
         answers = list(map(self._answer, questions))
-        if questions and on_reply is not None:
-            about_graph = [each.text for each in questions if Topic.GRAPH in each.topics]
-            if about_graph:
-                reply = asyncio.get_running_loop().create_task(
-                    self._reply_with_graph(answers, about_graph, on_reply)
-                )
-                self._graph_replies.add(reply)  # the loop holds only a weak reference
-                reply.add_done_callback(self._graph_replies.discard)
-            else:
-                on_reply(_reply_of(answers))
-            on_reply = None
-        actions = [each for each in actions if not isinstance(each, Answer)]
-        if actions or on_reply or halted:
-            steps = [self._admitted(action) for action in actions]
-            self._batches.put_nowait(_Batch(steps, on_reply, halted, paused, stopped_by))
+        about_graph = [each.text for each in questions if Topic.GRAPH in each.topics]
+        if not about_graph:
+            message.settle(_reply_of(answers))
+            return
 
-    async def _reply_with_graph(
-        self, answers: list[Outcome], questions: list[str], on_reply: ReplyCallback
-    ) -> None:
-        texts = await run_in_thread('graph', lambda: list(map(self._graph_text, questions)))
-        on_reply(_reply_of([*answers, *(Outcome(True, text) for text in texts)]))
+        async def read_graph() -> None:
+            texts = await run_in_thread('graph', lambda: list(map(self._graph_text, about_graph)))
+            message.settle(_reply_of([*answers, *(Outcome(True, text) for text in texts)]))
 
-    def enqueue_task(
-        self, task: Task, on_reply: ReplyCallback, wanted: Callable[[], bool] = always
-    ) -> None:
-        """Submit ``task`` after the queued actions, if it is still ``wanted`` then."""
-        self._batches.put_nowait(_Batch([self._admitted(_Submit(task, wanted))], on_reply))
+        self._in_background(read_graph())
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        job = asyncio.get_running_loop().create_task(work)
+        self._jobs.add(job)  # the loop holds only a weak reference
+        job.add_done_callback(self._jobs.discard)
 
     def _admitted(self, step: _Step) -> _Step:
         """``step``, or its refusal if it is an order that is refused now."""
@@ -185,115 +144,108 @@ class ActionDispatcher:
         why = '' if skill is None else self._refusal(skill)
         return _Refusal(why) if why else step
 
-    def drop_message(self, on_reply: ReplyCallback) -> None:
+    def drop_message(self, message: Message) -> None:
         """Drop a message because of a stop. The stop reports the number of dropped messages."""
         self._dropped_messages += 1
-        on_reply(MessageReply(ok=False, dropped=True))
-
-    def stop_rover(self, why: str) -> None:
-        """Stop the rover at once, then cancel all tasks."""
-        self.enqueue_actions([StopRover(why), CancelAllTasks(why)])
+        message.settle(Reply(ok=False, dropped=True))
 
     async def run(self) -> None:
         """Perform the queued batches, until it is cancelled."""
         while True:
             batch = await self._batches.get()
-            reply = MessageReply()
-            actions = self._with_unseen_pauses(batch.actions)
+            reply = Reply()
+            steps = self._with_unseen_pauses(batch.steps)
             try:
-                for action in actions:
-                    if isinstance(action, ACTIONS_WHILE_HALTED):
-                        await self._perform_or_report(action, reply, batch.stopped_by)
+                for step in steps:
+                    if isinstance(step, ACTIONS_WHILE_HALTED):
+                        await self._perform_or_report(step, reply, batch.message)
             finally:
-                if batch.halted:
-                    self._blocking.release()
-                if batch.paused:
-                    self._blocking.release_cancellable()
-            # After the release: tasks that are released or submitted here are to run.
-            for action in actions:
-                if not isinstance(action, ACTIONS_WHILE_HALTED):
-                    await self._perform_or_report(action, reply, batch.stopped_by)
-            if batch.on_reply is not None:
-                batch.on_reply(reply)
-            elif any(isinstance(action, ReportHeldTasks) for action in actions):
-                self._say_what_is_held()
+                if batch.halt is not None:
+                    self._halt.settle(batch.halt)
+            # After that: tasks that are released or submitted here are to run.
+            for step in steps:
+                if not isinstance(step, ACTIONS_WHILE_HALTED):
+                    await self._perform_or_report(step, reply, batch.message)
+            if any(isinstance(step, HoldAfterSafe) for step in steps):
+                lines = self._held_tasks_lines()
+                reply.lines += lines
+                if batch.message is None:
+                    self._say_each(lines)
+            if batch.message is not None:
+                batch.message.settle(reply)
+                if batch.message.reply.cancelled() and reply.task is not None:
+                    self._in_background(self._cancel_withdrawn(reply.task))
 
-    def _with_unseen_pauses(self, actions: Sequence[_Step]) -> Sequence[_Step]:
-        """``actions``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
-        pauses = {action.id: action for action in actions if isinstance(action, PauseTask)}
+    async def _cancel_withdrawn(self, task: Task) -> None:
+        with suppress(TaskError):
+            await self._runner.cancel(task.id, 'its caller was told that nobody answered')
+
+    def _with_unseen_pauses(self, steps: Sequence[_Step]) -> Sequence[_Step]:
+        """``steps``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
+        pauses = {step.id: step for step in steps if isinstance(step, PauseTask)}
         if not pauses:
-            return actions
+            return steps
         why = next(iter(pauses.values())).why
         others = [
             PauseTask(task.id, why)
             for task in self._runner.live()
             if task.id not in pauses and task.state.waits_its_turn and not task.held
         ]
-        return [*others, *actions]
+        return [*others, *steps]
 
-    async def _perform_or_report(
-        self, action: _Step, reply: MessageReply, stopped_by: str | None
-    ) -> None:
-        """Perform ``action``. A failure is added to ``reply``; the following actions still run."""
+    async def _perform_or_report(self, step: _Step, reply: Reply, message: Message | None) -> None:
+        """Perform ``step``. A failure is added to ``reply``; the following steps still run."""
         try:
-            await self._perform(self._admitted(action), reply, stopped_by)
+            await self._perform(self._admitted(step), reply, message)
         except (TaskError, QuestionNotFound) as error:
             reply.ok = False
             reply.refused |= isinstance(error, OrderRefused)
             reply.lines.append(printable(str(error)))
 
-    async def _perform(self, action: _Step, reply: MessageReply, stopped_by: str | None) -> None:
+    async def _perform(self, step: _Step, reply: Reply, message: Message | None) -> None:
         runner = self._runner
-        if isinstance(action, _Refusal):
-            raise OrderRefused(action.why)
-        if isinstance(action, HoldTasks):
-            allowed = action.allow_skills
-            await runner.hold(action.why, lambda task: task.name in allowed)
-        elif isinstance(action, ReleaseTasks):
+        if isinstance(step, _Refusal):
+            raise OrderRefused(step.why)
+        if isinstance(step, HoldTasks):
+            allowed = step.allow_skills
+            await runner.hold(step.why, lambda task: task.name in allowed)
+        elif isinstance(step, ReleaseTasks):
             await runner.release()
-        elif isinstance(action, CancelAllTasks):
-            await self._cancel_all_tasks(
-                action.why if stopped_by is None else f'Stopped by {stopped_by}'
-            )
-        elif isinstance(action, PauseTask):
-            paused = await runner.pause(action.id, action.why)
+        elif isinstance(step, CancelAllTasks):
+            by = message.by if isinstance(message, Stopped) else ''
+            await self._cancel_all_tasks(f'Stopped by {by}' if by else step.why)
+        elif isinstance(step, PauseTask):
+            paused = await runner.pause(step.id, step.why)
             reply.lines.append(
-                f'paused {action.id[:8]}'
+                f'paused {step.id[:8]}'
                 if paused
-                else f'{action.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
+                else f'{step.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
             )
-        elif isinstance(action, HoldAfterSafe):
-            await self._hold_waiting(action.why)
-        elif isinstance(action, ReportHeldTasks):
-            reply.lines += self._held_tasks_lines()
-        elif isinstance(action, ResumeTask):
-            await self._resume_tasks(action.id, reply)
-        elif isinstance(action, SubmitCharge):
+        elif isinstance(step, HoldAfterSafe):
+            await self._hold_waiting(step.why)
+        elif isinstance(step, ResumeTask):
+            await self._resume_tasks(step.id, reply)
+        elif isinstance(step, SubmitCharge):
             if not any(task.name == CHARGE_SKILL for task in runner.live()):
                 await runner.submit(
                     Task(CHARGE_SKILL, CHARGE_PRIORITY, max_retries=CHARGE_RETRIES)
                 )
-        elif isinstance(action, SubmitGoal):
-            goal = Task('react', action.priority, metadata={'text': action.text})
-            if action.origin is not None:
-                with_origin(goal, action.origin, action.asked_by)
-            submit = runner.interrupt if action.preempt else runner.submit
+        elif isinstance(step, SubmitGoal):
+            goal = Task('react', step.priority, metadata={'text': step.text})
+            if step.origin is not None:
+                with_origin(goal, step.origin, step.asked_by)
+            submit = runner.interrupt if step.preempt else runner.submit
             reply.task = await submit(goal)
-        elif isinstance(action, _Submit):
-            if not action.is_wanted():
-                raise TaskError(f'{action.task.name} was withdrawn before it was submitted')
-            reply.task = await runner.submit(action.task)
-        elif isinstance(action, Approve):
-            reply.lines.append(await self._approvals.apply_answer(action.action, action.payload))
-        elif isinstance(action, Notice):
-            reply.ok = reply.ok and action.ok
-            reply.lines.append(printable(action.text))
-            try:  # in a thread: the trace may write to a file
-                await run_in_thread(
-                    'trace', partial(self._session.trace, TraceKind.OBSERVE, action.text)
-                )
-            except OSError as error:
-                reply.lines.append(f'(not recorded: {error})')
+        elif isinstance(step, Ordered):
+            if step.reply.cancelled():
+                raise TaskError(f'{step.task.name} was withdrawn before it was submitted')
+            reply.task = await runner.submit(step.task)
+        elif isinstance(step, Approve):
+            reply.lines.append(await self._approvals.apply_answer(step.action, step.payload))
+        elif isinstance(step, Notice):
+            reply.ok = reply.ok and step.ok
+            reply.lines.append(printable(step.text))
+            self._trace(TraceKind.OBSERVE, step.text)
 
     async def _cancel_all_tasks(self, why: str) -> None:
         waiting = [task.id for task in self._runner.live() if not task.state.running]
@@ -306,7 +258,7 @@ class ActionDispatcher:
     async def hold_after_fault(self, why: str) -> None:
         """Hold the tasks that wait: a fault has stopped the rover."""
         if await self._hold_waiting(f'the rover was stopped: {why}'):
-            self._say_what_is_held()
+            self._say_each(self._held_tasks_lines())
 
     async def _hold_waiting(self, why: str) -> list[str]:
         """Hold the tasks that wait or were interrupted; their IDs. The policy's tasks and charging
@@ -334,11 +286,11 @@ class ActionDispatcher:
         by_name = self.resumed_by_name_only
         return [task for task in self._runner.live() if task.held and task.id not in by_name]
 
-    def _say_what_is_held(self) -> None:
-        for line in self._held_tasks_lines():
+    def _say_each(self, lines: Sequence[str]) -> None:
+        for line in lines:
             self._say(f'! {line}')
 
-    async def _resume_tasks(self, task_id: str | None, reply: MessageReply) -> None:
+    async def _resume_tasks(self, task_id: str | None, reply: Reply) -> None:
         held = [task.id for task in self._held_tasks()]
         for each in held if task_id is None else [task_id]:
             await self._runner.resume(each)
@@ -349,13 +301,14 @@ class ActionDispatcher:
 
 def _ordered_skill(step: _Step) -> str | None:
     """The skill that an order asks for, '' for more than one; None: the step is no order."""
-    if isinstance(step, _Submit):
+    if isinstance(step, Ordered):
         return step.task.name
     if isinstance(step, SubmitGoal):
         return 'react'
     return '' if isinstance(step, ResumeTask) else None
 
 
-def _reply_of(answers: Sequence[Outcome]) -> MessageReply:
-    texts = [each.answer for each in answers if each.answer]
-    return MessageReply(texts, ok=all(each.ok for each in answers))
+def _reply_of(answers: Sequence[Outcome]) -> Reply:
+    return Reply(
+        [each.answer for each in answers if each.answer], all(each.ok for each in answers)
+    )

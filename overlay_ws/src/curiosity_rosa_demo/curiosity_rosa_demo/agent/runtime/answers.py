@@ -20,7 +20,7 @@ import math
 import re
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer
-from curiosity_rosa_demo.agent.kernel.hci_ingress import DOUBT_MAX_AGE_S
+from curiosity_rosa_demo.agent.kernel.hear import DOUBT_MAX_AGE_S
 from curiosity_rosa_demo.agent.language.questions import order_in, Topic
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.memory import event_line

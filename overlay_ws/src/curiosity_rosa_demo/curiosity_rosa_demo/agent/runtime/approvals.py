@@ -10,13 +10,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 import re
 import time
-from typing import Any
 import unicodedata
 
 from curiosity_rosa_demo.agent.react.ask import (
@@ -32,7 +29,6 @@ from curiosity_rosa_demo.domain.operation import full_call_text
 from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import clip, printable, visible
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
@@ -49,9 +45,8 @@ _DONE_TEXTS = {
 
 class Approvals:
     """Use it in the runtime's loop only, except for ``shown_questions``. ``say`` prints a text.
-    ``trace`` runs in a thread: it may write to a file. ``check_arguments`` raises BadTask when a
-    skill does not take these arguments. ``rehearse``: what a task would do; asked once for each
-    question, and never blocks.
+    ``check_arguments`` raises BadTask when a skill does not take these arguments. ``rehearse``:
+    what a task would do; asked once for each question, and never blocks.
     """
 
     def __init__(
@@ -67,8 +62,6 @@ class Approvals:
         self._trace, self._check_arguments = trace, check_arguments
         self._rehearse = rehearse
         self._rehearsals: dict[str, Rehearsal | None] = {}  # of the tasks that need approval
-        # The traces of their questions, which end before the trace of the answer begins.
-        self._traces: dict[str, asyncio.Task[None]] = {}
         # Questions that were printed and not answered, the oldest first. Any thread may read it.
         self.shown_questions: tuple[Question, ...] = ()
 
@@ -88,7 +81,7 @@ class Approvals:
     async def apply_answer(self, action: ApprovalAction, payload: Json) -> str:
         """Apply the operator's answer and return a text about it.
 
-        ``payload`` as in kernel.actions.Approve. Raises QuestionNotFound, TaskError.
+        ``payload`` as in kernel/actions.py Approve. Raises QuestionNotFound, TaskError.
         """
         question = self._open_question(str(payload.get('id', '')))
         # It is printed: a line break would look like a line of the agent itself.
@@ -106,9 +99,7 @@ class Approvals:
             done = question.text
             verb = action.value.lower()
             answered = QuestionAnswered(question.id, verb, why, by, asked=clip(done))
-            if (asked := self._traces.get(question.id)) is not None:
-                await asyncio.wait([asked])
-            await self._write_trace(answered.trace_fields())
+            self._trace(**answered.trace_fields())
         else:
             done = self._answer_turn(question, ApprovalAnswer(action, None, why, by), payload)
         self.shown_questions = tuple(
@@ -120,15 +111,7 @@ class Approvals:
         rehearsed = '' if question.rehearsal is None else question.rehearsal.text
         asked = QuestionAsked(question.id, rehearsed, question.id)
         text = f'Asking: {clip(question.text)} ({TASK_NEEDS_APPROVAL_TEXT})'
-        writing = self._write_trace(asked.trace_fields(text))
-        self._traces[question.id] = asyncio.get_running_loop().create_task(writing)
-        self._traces[question.id].add_done_callback(lambda _: self._traces.pop(question.id, None))
-
-    async def _write_trace(self, fields: dict[str, Any]) -> None:
-        try:
-            await run_in_thread('trace', partial(self._trace, **fields))
-        except OSError as error:
-            self._say(f'(not recorded: {error})')
+        self._trace(**asked.trace_fields(text))
 
     def _open_question(self, question_id: str) -> Question:
         """The question with this ID; empty: the oldest. A prefix is not accepted: it may match

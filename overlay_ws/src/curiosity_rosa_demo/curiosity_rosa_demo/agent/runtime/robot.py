@@ -6,98 +6,216 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The port through which HTTP, page, action and MCP use the agent.
-
-``agent/runtime/robot_service.py`` implements it.
-"""
+"""The robot as its doors see it: HTTP, page, action, MCP, triggers and fleet get nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Coroutine, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from functools import partial
+import time
 from typing import Any, Protocol, TypeVar
 
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
+from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
+from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
+from curiosity_rosa_demo.agent.react.texts import question_summary, short_id
+from curiosity_rosa_demo.agent.runtime.approvals import find_question
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
+from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
+from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
+from curiosity_rosa_demo.agent.topics.camera import CameraFeed
+from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
+from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
+from curiosity_rosa_demo.domain.adapter_status import (
+    NodeStatus,
+    NoTriggers,
+    Triggers,
+    TriggerStatus,
+)
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
-from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.drawing.columns import clip_columns
+from curiosity_rosa_demo.drawing.trail import Trail
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 T = TypeVar('T')
+
+HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
+MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
+NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
 
 class RobotBusy(TaskError):
     """The agent did not answer in time. The client may retry the request."""
 
 
-@dataclass(frozen=True)
-class LineResult:
-    """The result of a line: a task, or a text."""
+class AutonomyStatus(Protocol):
+    def status_text(self) -> str:
+        """A text about the autonomy: whether it is on, and its activity."""
 
-    ok: bool
-    text: str = ''
-    task: Task | None = None
+    @property
+    def is_on(self) -> bool:
+        """Whether the agent acts on its own."""
 
 
-class Robot(Protocol):
+class Lines(Protocol):
+    """The console, as far as a remote line needs it."""
+
+    def handle_remote_line(
+        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin
+    ) -> None:
+        """Run a line of a remote client. ``on_reply`` is called once with its result."""
+
+    def print_notice(self, text: str) -> None:
+        """Print a text that is not the outcome of a command."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether tasks may run."""
+
+
+class Robot:
     """Every method is thread-safe and returns at once, unless its docstring says otherwise.
-    Coroutines run in the caller's own loop.
+    Coroutines run in the caller's own loop; work on tasks runs in that of the runtime. A stop is
+    sent from a thread of its own, and waits for no loop and no other caller.
+
+    ``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
+    ``earlier_events`` and ``earlier``: of the agent that ran before this one. ``clock_problem``:
+    why no motion can be timed; '' without simulated time, or while it advances.
     """
 
-    def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        """Run ``work`` in the loop of the SkillRunner. Raises the exceptions of ``work``, and
-        RobotBusy after a time-out.
+    def __init__(
+        self,
+        runtime: Runtime,
+        session: AgentSession,
+        autonomy: AutonomyStatus,
+        console: Lines,
+        *,
+        camera: CameraFeed,
+        captures: Captures,
+        analyses: Analyses,
+        nodes: NodeHealth,
+        pose: Callable[[], RoverPose | None],
+        replay: Callable[[], str],
+        kernel_max_age_s: float,
+        clock_problem: Callable[[], str] = lambda: '',
+        triggers: Triggers | None = None,
+        console_texts: EventBus | None = None,
+        earlier_events: Sequence[TraceEvent] = (),
+        earlier: EarlierSession | None = None,
+    ) -> None:
+        self._console_texts = console_texts or EventBus()
+        self._runtime, self._session = runtime, session
+        self._autonomy, self._console = autonomy, console
+        self._camera, self._captures, self._nodes = camera, captures, nodes
+        self._analyses = analyses
+        self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
+        self._earlier_events = tuple(earlier_events)
+        self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
+        earlier = earlier or EarlierSession()
+        self._trail = Trail(MAX_PLACES, earlier.trail)
+        self._trail_points = self._trail.points()
+        self._earlier_captures = tuple(earlier.captures)
+        self._last_tick_s: float | None = None
+        self.startup_failure = ''  # why no task will run; empty: the startup has not failed
+
+    def record_tick(self) -> None:
+        """Record the time and the position. Called in the runtime's loop after each tick."""
+        self._last_tick_s = time.monotonic()
+        robot = self._runtime.state.robot
+        if 'odometry' not in robot.heard or 'odometry' in robot.silent:
+            return
+        if self._trail.add(robot.pose.x, robot.pose.y):
+            self._trail_points = self._trail.points()
+
+    # --- stop, orders and words ---------------------------------------------------------------
+
+    @property
+    def stop_count(self) -> int:
+        """The stops requested so far."""
+        return self._runtime.stop_count
+
+    def begin_stop(self, by: str) -> Future[Outcome]:
+        """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
+        gets the rover's answer, in another thread. ``by`` names the caller.
         """
+        outcome = self._runtime.begin_stop(by)  # first: nothing may delay it
+        self._notice(f'stop{_by(by)}')
+        return outcome
+
+    async def stop(self, by: str) -> Outcome:
+        """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
+        return await _wrapped_future(self.begin_stop(by))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
+        return self._runtime.make_task(name, arguments)
 
     async def rehearse(self, task: Task) -> Rehearsal | None:
         """What ``task`` is expected to do, by the state now; nothing moves. None: it does not
         drive, or rehearsals are off.
         """
+        return await run_in_thread('rehearsal', partial(self._session.rehearse_task, task))
 
-    def skills(self) -> Sequence[Skill]:
-        """The skills that a model may call."""
-
-    @property
-    def stop_count(self) -> int:
-        """The stops requested so far."""
+    def order_refusal(self, skill: str) -> str:
+        """Why an order for ``skill`` is refused now, in SAFE; '' when it is taken. An empty
+        ``skill`` stands for any order that could move the rover.
+        """
+        return self._runtime.order_refusal(skill)
 
     async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
         example when a stop came first: one since ``stops`` was read, by default since the call.
         ``by`` names the caller, for people, here and below; '': unknown.
         """
-
-    def order_refusal(self, skill: str) -> str:
-        """Why an order for ``skill`` is refused now, in SAFE; '' when it is taken. An empty
-        ``skill`` stands for any order that could move the rover.
-        """
-
-    def begin_stop(self, by: str) -> Future[Outcome]:
-        """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
-        gets the rover's answer, in another thread. ``by`` names the caller.
-        """
-
-    async def stop(self, by: str) -> Outcome:
-        """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
+        if why := self.not_ready_reason():
+            raise RobotBusy(why)
+        shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
+        self._notice(f'{shown}{_by(by)}', door_of(task) or HTTP_CLIENT_NAME)
+        if name := named_caller(by):
+            task.metadata[ASKED_BY_KEY] = name
+        order = Ordered(task, stops=self.stop_count if stops is None else stops)
+        self._runtime.post(order)
+        try:
+            reply = await _result_in_time(order.reply)
+        except RobotBusy:
+            if order.reply.cancel():  # withdrawn: nobody would know that it runs
+                raise
+            reply = order.reply.result()
+        if reply.task is None:
+            raise (OrderRefused if reply.refused else TaskError)(reply.text)
+        return reply.task
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
-    ) -> LineResult:
+    ) -> Reply:
         """Run a sentence or a command, as at the console. Returns its task or its text.
         ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
         clients of a door apart; the agent asks back, and hears a yes, by client. ``operator``:
         the name of the person.
         """
+        door = '' if origin is Origin.HTTP else origin.value
+        by = caller_text(client or door, operator)
+        if not operator_name(operator):
+            by = f'{origin.value} {client}'.rstrip()
+        said = Message()
+        run = partial(self._console.handle_remote_line, text, by, said.settle, origin)
+        await run_in_thread('say', run)
+        return await _result_in_time(said.reply)
 
     async def answer(
         self,
@@ -111,70 +229,166 @@ class Robot(Protocol):
         """Answer an open question. Raises QuestionNotFound, and BadTask for ``arguments`` that the
         skill does not take; the question then stays open.
         """
+        if not question_id:
+            raise QuestionNotFound('Which question? Its id is missing.')
+        asked = find_question(self.questions(), question_id)
+        if arguments is not None and asked.op is not None:
+            # Approvals refuses them as well; here the client learns it as a BadTask.
+            self._runtime.make_task(asked.op.skill, arguments)
+        self._notice(f'{action.value.lower()} {short_id(asked)}{_by(by)}')
+        message = Answered(action, asked.id, why, by, arguments, stops=self.stop_count)
+        self._runtime.post(message)
+        reply = await _result_in_time(message.reply)
+        return Outcome(reply.ok, reply.text)
 
     def questions(self) -> Sequence[Question]:
         """The open questions, the oldest first."""
+        return self._runtime.shown_questions
 
     def approval_deadline(self, question: Question) -> float | None:
         """The time of automatic rejection, in seconds since the epoch; None: never."""
+        # a task that waits for approval has no time-out
+        approval_queue = self._session.approval_queue
+        is_open = any(each.id == question.id for each in approval_queue.questions)
+        return question.asked_at + approval_queue.timeout_s if is_open else None
+
+    def _notice(self, text: str, door: str = HTTP_CLIENT_NAME) -> None:
+        self._console.print_notice(f'({door}) {text}')
+
+    # --- tasks --------------------------------------------------------------------------------
+
+    def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
+        """Run ``work`` in the loop of the SkillRunner. Raises the exceptions of ``work``, and
+        RobotBusy after a time-out.
+        """
+        return _result_in_time(self._runtime.begin_call(work))
+
+    def skills(self) -> Sequence[Skill]:
+        """The skills that a model may call."""
+        return self._runtime.skills()
+
+    # --- what is known ------------------------------------------------------------------------
 
     def state(self) -> BrainState:
         """The kernel's last state. ``react`` is the running turn, or the last one."""
+        return self._runtime.state.model_copy(update={'react': self._session.react_state})
 
     def pose(self) -> RoverPose | None:
         """The rover's pose by TF in the world frame; None: unknown."""
+        return self._pose()
 
     def trail(self) -> Sequence[tuple[float, float]]:
         """Past positions (x, y) in metres in the world frame, the oldest first; bounded."""
+        return self._trail_points
 
     def captures(self) -> Sequence[Capture]:
         """The last captures, the oldest first; bounded."""
+        return [*self._earlier_captures, *self._captures.recent()][-MAX_CAPTURES:]
 
     def ground(self) -> AnalyzedGround | None:
         """The newest analysis of the ground; None: there has been none."""
+        return self._analyses.newest()
 
     @property
     def event_bus(self) -> EventBus:
         """The trace events of all nodes and the events of the tasks."""
+        return self._runtime.runner.event_bus
 
     @property
     def console_texts(self) -> EventBus:
         """All that the agent's console prints, as ConsoleText; bounded."""
+        return self._console_texts
 
     def console_status(self) -> str:
         """The status line of a console: the open question, or what runs and for how many seconds;
         '': neither.
         """
+        for asked in self.questions():
+            return question_summary(asked)
+        activity = self._session.current_activity
+        if activity is None:
+            return ''
+        return f'{activity.description}  {time.monotonic() - activity.since:.0f} s'
 
     def earlier_events(self) -> Sequence[TraceEvent]:
         """The newest trace events of the agent that ran before this one, the oldest first."""
+        return self._earlier_events
 
     def picture(self) -> Picture | None:
         """The newest frame of the camera. The call keeps the camera on for a few seconds."""
+        return self._camera.picture()
 
     def node_statuses(self) -> Sequence[NodeStatus]:
         """The status of adapter, simulator, visualizer, kernel and tasks."""
+        ticked_s = self._last_tick_s
+        age = None if ticked_s is None else time.monotonic() - ticked_s
+        alive = age is not None and age <= self._kernel_max_age_s and not self._runtime.failure
+        failed, clock = str(self._runtime.runner.failed or ''), self._clock_problem()
+        return [
+            *self._nodes.node_statuses(),
+            NodeStatus('kernel', alive, age, self._runtime.failure),
+            NodeStatus('tasks', not failed, None, failed),
+            *([NodeStatus('clock', False, None, clock)] if clock else []),
+        ]
 
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
+        why = (
+            self.startup_failure or self._runtime.failure or str(self._runtime.runner.failed or '')
+        )
+        return why or ('' if self._console.is_ready else NOT_READY_TEXT)
 
     def triggers(self) -> Sequence[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""
+        return self._triggers.statuses()
 
     def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
         """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger."""
+        status, switched = self._triggers.switch(name, on), 'on' if on else 'off'
+        self._notice(f'trigger {name} {switched}{_by(by)}')
+        return status
 
     def replay_text(self) -> str:
         """File, position and speed of a recording that is played back; empty: none is."""
+        return self._replay()
 
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
+        return self._autonomy.status_text()
 
     def autonomy_is_on(self) -> bool:
         """Whether the agent acts on its own."""
+        return self._autonomy.is_on
 
     def usage(self) -> Json:
         """What the model's calls have used: ``turn``, ``task`` and ``day``, with their limits."""
+        usage = self._session.usage
+        return usage_json(usage.llm, usage.report())
 
     def usage_text(self) -> str:
         """The same in one line; '' for the routine."""
+        usage = self._session.usage
+        return usage_line(usage.llm, usage.report())
+
+
+def _by(caller: str) -> str:
+    return f', by {caller}' if caller else ''
+
+
+def _wrapped_future(future: Future[T]) -> asyncio.Future[T]:
+    """``future`` for the caller's loop. asyncio does not log its exception as unretrieved."""
+    done = asyncio.wrap_future(future)
+    done.add_done_callback(lambda _: done.cancelled() or done.exception())
+    return done
+
+
+async def _result_in_time(future: Future[T]) -> T:
+    """Await ``future`` in the caller's loop. Raises its exception. After CALL_TIMEOUT_S cancels
+    ``future`` and raises RobotBusy.
+    """
+    done = _wrapped_future(future)
+    await asyncio.wait([done], timeout=CALL_TIMEOUT_S)
+    if not done.done():
+        done.cancel()
+        raise RobotBusy(f'No answer within {CALL_TIMEOUT_S:g} s; try again; a stop still works')
+    return done.result()

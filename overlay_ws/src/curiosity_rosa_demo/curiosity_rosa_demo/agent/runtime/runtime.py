@@ -17,40 +17,25 @@ Over 300 lines in one file: it is the only module that both other threads and th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
-from functools import partial
 from pathlib import Path
-import threading
 import time
-from typing import Any, TYPE_CHECKING
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
-from curiosity_rosa_demo.agent.kernel.checkpoint import KernelCheckpoint
-from curiosity_rosa_demo.agent.kernel.hci_ingress import InboxMessage
-from curiosity_rosa_demo.agent.kernel.loop import build_graph, KernelLoop, tick
-from curiosity_rosa_demo.agent.kernel.safe_orders import order_refusal
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import KernelRules
+from curiosity_rosa_demo.agent.kernel.decide import order_refusal
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Reply, Said, Stopped
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
-from curiosity_rosa_demo.agent.runtime.action_dispatcher import (
-    ActionDispatcher,
-    always,
-    MessageReply,
-    ReplyCallback,
-)
+from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.console_port import (
-    PendingReplies,
-    StopMessage,
-    TaskMessage,
-    UserMessage,
-)
 from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
@@ -60,17 +45,19 @@ from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
     register_skills,
     SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.task_client import AGENT_ENDS, TaskClient
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
-from curiosity_rosa_demo.agent.runtime.watchdog import Watchdog
+from curiosity_rosa_demo.agent.runtime.halt import Halt, Watchdog
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
+    CALL_TIMEOUT_S,
+    EventLoopThread,
+)
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import mode_text
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
-    Json,
     Mode,
     Question,
     QueuedTask,
@@ -79,7 +66,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.origin import named_caller, Origin
+from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -87,17 +74,18 @@ from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
-if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
+T = TypeVar('T')
 
 LEFT_OVER_REASON = 'left from an earlier run'
 CLOSED_REASON = 'The agent ends'
+AGENT_ENDS = 'The agent ends; ask the next one'
 NO_ANSWER_TEXT = 'This question cannot be answered; :status and :trace show what is known.'
+NO_WORDS_TEXT, NO_JSON_TEXT = 'The text has no words.', 'The arguments are no JSON.'
 MAX_KERNEL_TASKS = 50  # the kernel sees no more tasks
 START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
-class Runtime(TaskClient):
+class Runtime:
     """``beat`` is called at every tick; ``say`` prints. ``clock``: that of the policy."""
 
     def __init__(
@@ -133,10 +121,10 @@ class Runtime(TaskClient):
         self._preemptible = {
             skill.name: skill.preemptible and skill.cancel_supported for skill in registry
         }
-        self._latch = SafetyLatch(Path(f'{database}.safety'))
-        self._checkpoint_file = Path(f'{database}.kernel')
-        self._checkpoint = KernelCheckpoint(self._open_saver, self._checkpoint_failed)
-        self._blocking = BlockingCalls()
+        # Whoever has tasks has a latch: a deleted file must not release it.
+        known = Path(database).exists()
+        self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
+        self.halt = Halt(lambda: session.stop_rover())
         self._approvals = Approvals(
             session.approval_queue,
             self.runner,
@@ -146,16 +134,15 @@ class Runtime(TaskClient):
             session.rehearse_task,
         )
         self._dispatcher = ActionDispatcher(
-            session,
             self.runner,
-            self._blocking,
+            self.halt,
             self._approvals,
             say,
+            session.trace,
             self._answer,
             self.order_refusal,
             self._graph_text,
         )
-        self._rules = KernelRules.of(config.thresholds)
         self._kernel = KernelLoop(
             readings=readings,
             tasks=self._queued_tasks,
@@ -163,7 +150,7 @@ class Runtime(TaskClient):
             act=self._on_actions,
             admit=self._admit,
             tick_s=config.agent.kernel.tick_s,
-            max_age_s=self._rules.max_age_s,
+            rules=config.thresholds,
             running=session.monitor.running,
             registry=registry,
         )
@@ -171,7 +158,7 @@ class Runtime(TaskClient):
         context = SkillContext(
             execution=session,
             runner=self.runner,
-            blocking=self._blocking,
+            blocking=BlockingCalls(self.halt),
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
@@ -181,12 +168,12 @@ class Runtime(TaskClient):
         if event_bus is not None:
             context.spans.follow(event_bus, self.runner.get_task)
         register_skills(registry, context)
-        self._pending_replies = PendingReplies()
-        self.stop_count = 0  # stops requested so far
+        self._unanswered: set[Future[Reply]] = set()
         self._left_over_tasks: list[Task] = []
         self._was_safe = False
         self._safe_since: datetime | None = None  # the latch's time, or that of the mode
         self.failure = ''  # why the runtime no longer works; empty: it works
+        self._end = ''  # why no message gets another reply; empty: each gets one
         self._event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
@@ -198,10 +185,12 @@ class Runtime(TaskClient):
         """Open the task database and start the kernel. Returns notes. Raises StoreError."""
 
         async def start() -> None:
+            self._save_latch()  # before the tasks: a database without a latch counts as latched
             await self.runner.start()
             self._left_over_tasks = self.runner.live()
+            self._restore_latch()
             self._event_loop.start_job(self._dispatcher.run())
-            self._event_loop.start_job(self._run_kernel())
+            self._event_loop.start_job(self._kernel.run())
             self._event_loop.start_job(self._tick_on_task_events())
 
         self._event_loop.start()
@@ -213,23 +202,18 @@ class Runtime(TaskClient):
         self._watchdog.start()
         return self.runner.notes
 
-    async def _run_kernel(self) -> None:
-        graph = await run_in_thread('kernel-start', partial(build_graph, self._rules))
-        before = await run_in_thread('kernel-start', self._checkpoint.open)
-        latch = self._latch.reason
-        if before is not None:
-            latch = latch or before.robot.safety_latch  # the safer of the two files holds
-            if before.tasks.mode is Mode.SAFE and not latch:
-                self._trace_error_soon(f'The last run ended in SAFE: {before.tasks.mode_reason}')
+    def _restore_latch(self) -> None:
+        latch, (mode, reason) = self._latch.reason, self._latch.mode
         if latch:
             since = self._latch.since
             begun = f' (since {since.astimezone():%Y-%m-%d %H:%M:%S})' if since else ''
-            self._trace_error_soon(
+            self._trace_error(
                 f'The last run ended in SAFE: {latch}{begun}. The safety latch still holds, and '
                 'nothing may move: look at the rover, then enter :clear.'
             )
             self._kernel.set_safety_latch(latch)
-        await self._kernel.run(lambda state: tick(graph, state))
+        elif mode == Mode.SAFE.value:
+            self._trace_error(f'The last run ended in SAFE: {reason}')
 
     async def _tick_on_task_events(self) -> None:
         async for _ in self.runner.subscribe():
@@ -260,13 +244,15 @@ class Runtime(TaskClient):
 
         return self.call(start_loop(), START_TIMEOUT_S)
 
-    def halt(self) -> None:
-        """Halt all skills for good: from now on no skill moves the rover."""
+    def halt_for_good(self) -> None:
+        """From now on no skill moves the rover."""
         self._watchdog.close()
-        self._blocking.halt(CLOSED_REASON)
+        self.halt.close(CLOSED_REASON)
 
     def close(self) -> None:
-        """Close the runtime, after ``halt``. Unfinished tasks stay stored for the next run."""
+        """Close the runtime, after ``halt_for_good``. Unfinished tasks stay stored for the next
+        run.
+        """
         if not self._event_loop.is_started:
             self._event_loop.close()
             return
@@ -281,9 +267,8 @@ class Runtime(TaskClient):
             self._trace_error(f'The tasks could not be closed: {error}')
         finally:
             self._event_loop.close()
-            self._pending_replies.fail_all(AGENT_ENDS)
+            self._answer_all(AGENT_ENDS)
             self._save_latch()  # the kernel may just have set it
-            self._checkpoint.close()
 
     # --- from any thread --------------------------------------------------------------------
 
@@ -305,6 +290,11 @@ class Runtime(TaskClient):
         return self._kernel.state
 
     @property
+    def stop_count(self) -> int:
+        """The stops requested so far."""
+        return self.halt.stops
+
+    @property
     def shown_questions(self) -> tuple[Question, ...]:
         """The questions that were printed and not answered, the oldest first."""
         return self._approvals.shown_questions
@@ -315,100 +305,48 @@ class Runtime(TaskClient):
         """
         return order_refusal(self.state, skill, self._safe_since)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a skill is running blocking work."""
-        return self._blocking.busy
-
     def stop(self, by: str) -> Outcome:
-        """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
-        the caller. Blocks until the rover has answered.
-        """
-        wake, outcome = self._hold_and_send(by)
-        wake()
-        self._report_stop(by)  # before the kernel reports the stop without its caller
-        self._stop_tasks(by)
-        return outcome.result()
+        """As ``begin_stop``, but blocks until the rover has answered."""
+        return self.begin_stop(by).result()
 
     def begin_stop(self, by: str) -> Future[Outcome]:
-        """As ``stop``, but returns at once. The future gets the rover's answer."""
-        wake, outcome = self._hold_and_send(by)
-        self._report_stop(by)
-        self._stop_tasks(by)
-        # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
-        _in_thread(wake, 'stop-skills')
-        return outcome
-
-    def _hold_and_send(self, by: str) -> tuple[Callable[[], None], Future[Outcome]]:
-        """Send a stop; from now on no skill moves the rover. Nothing that the caller does next can
-        delay the stop. It must call the first result, which wakes the skills.
+        """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
+        the caller. Returns at once; the future gets the rover's answer.
         """
-        self.stop_count += 1
-        wake = self._blocking.hold(f'Stopped by {by}')
-        return wake, self._send_stop()
+        halted = self.halt.stop(by)
+        self._tell_stop(by)  # before the kernel reports the stop without its caller
+        if self._kernel.ticks:
+            # Later messages come after it, and their tasks are not cancelled.
+            self._kernel.post(Stopped(by, halted.number))
+        else:
+            actions: list[Action] = [CancelAllTasks(by)]
+            self._event_loop.call_soon(
+                self._dispatcher.enqueue, actions, Stopped(by, halted.number)
+            )
+        return halted.outcome
 
-    def _send_stop(self) -> Future[Outcome]:
-        """Send a stop from a new thread. The future gets the rover's answer."""
-        outcome: Future[Outcome] = Future()
-
-        def send() -> None:
-            try:
-                outcome.set_result(self._agent_session.stop_rover())
-            except BaseException as error:
-                outcome.set_exception(error)
-
-        _in_thread(send, 'stop')
-        return outcome
-
-    def _report_stop(self, by: str) -> None:
+    def _tell_stop(self, by: str) -> None:
         for listener in self._stop_listeners:
             try:
                 listener(by)
             except Exception as error:
-                self._trace_error_soon(f'After the stop: {error!r}')
+                self._trace_error(f'After the stop: {error!r}')
 
-    def _stop_tasks(self, by: str) -> None:
-        """Thread-safe. Later messages come after it, and their tasks are not cancelled."""
-        if self._kernel.ticks:
-            self._kernel.post(StopMessage({'intent': 'STOP'}, by))
+    def post(self, message: Message) -> None:
+        """Post a message to the kernel, after ``run_tasks``. It gets a reply in any case; it is
+        dropped if a stop was requested since its ``stops`` were read.
+        """
+        self._unanswered.add(message.reply)
+        message.reply.add_done_callback(self._unanswered.discard)
+        if self._end:
+            message.settle(Reply([self._end], ok=False))
         else:
-            actions: list[Action] = [CancelAllTasks(by)]
-            self._event_loop.call_soon(self._dispatcher.enqueue_actions, actions, None, by)
+            self._kernel.post(message)
 
-    def post_message(
-        self,
-        message: Json,
-        on_reply: ReplyCallback,
-        stops: int,
-        origin: Origin | None = None,
-    ) -> None:
-        """Post a message to the kernel, after ``run_tasks``. ``on_reply`` gets the result, in the
-        loop. The message is dropped if a stop was requested since ``stops`` was read. ``origin``:
-        the door through which it came.
-        """
-        reply = self._pending_replies.expect_reply(on_reply)
-        self._kernel.post(UserMessage(message, reply, stops, origin))
-
-    def submit_task(
-        self, task: Task, on_reply: ReplyCallback, stops: int, wanted: Callable[[], bool] = always
-    ) -> None:
-        """Submit a task, after ``run_tasks``, behind earlier messages. ``on_reply`` gets, in the
-        loop, the stored task or the reason why there is none. ``stops`` as in ``post_message``. A
-        task that is no longer ``wanted`` when its turn comes is not submitted.
-        """
-        reply = self._pending_replies.expect_reply(on_reply)
-        self._kernel.post(TaskMessage(None, task, reply, stops, wanted))
-
-    def _admit(self, message: InboxMessage) -> bool:
-        """In the loop: whether no stop came since the message was made. Otherwise it is dropped,
-        and its sender is told.
-        """
-        if not isinstance(message, (UserMessage, TaskMessage)):
-            return True
-        is_current = message.stop_count == self.stop_count
-        if not is_current:
-            self._dispatcher.drop_message(message.on_reply)
-        return is_current
+    def ask_graph(self, question: str, message: Message) -> None:
+        """Answer a question about the ROS graph; a stop does not drop it: it moves nothing."""
+        answer = Answer((Topic.GRAPH,), question)
+        self._event_loop.call_soon(self._dispatcher.enqueue, [answer], message)
 
     def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -417,15 +355,6 @@ class Runtime(TaskClient):
             ended(await self.runner.wait(task.id))
 
         self._event_loop.start_job(watch())
-
-    def cancel_soon(self, task_id: str, why: str) -> None:
-        """In the loop: cancel the task, if it has not ended."""
-
-        async def cancel() -> None:
-            with suppress(TaskError):
-                await self.runner.cancel(task_id, why)
-
-        self._event_loop.start_job(cancel())
 
     def was_dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
@@ -439,7 +368,51 @@ class Runtime(TaskClient):
         """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
         self._kernel.tick_now()
 
-    # --- tasks, from any thread -------------------------------------------------------------
+    # --- tasks, from any thread but that of the loop ----------------------------------------
+
+    def call(self, work: Coroutine[Any, Any, T], timeout_s: float = CALL_TIMEOUT_S) -> T:
+        """Run ``work`` in the loop and return its result. Do not call it from the loop itself.
+
+        Raises the exceptions of ``work``, and TaskError after ``timeout_s``.
+        """
+        try:
+            return self._event_loop.call(work, timeout_s)
+        except TimeoutError as error:
+            raise TaskError(f'{error}; try again; :stop still works') from None
+
+    def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Run ``work`` in the loop without waiting. Raises TaskError when the loop has ended."""
+        try:
+            return self._event_loop.submit(work)
+        except RuntimeError:
+            raise TaskError(AGENT_ENDS) from None
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop of kernel and tasks."""
+        return self._event_loop.loop
+
+    def list_tasks(self) -> list[Task]:
+        """All unfinished tasks and the newest ended ones, in the order of their submission."""
+
+        async def tasks() -> list[Task]:
+            return self.runner.list_tasks()
+
+        return self.call(tasks())
+
+    def find_task(self, start: str) -> Task:
+        """The task whose ID begins with ``start``. Raises TaskError."""
+        found = [task for task in self.list_tasks() if task.id.startswith(start)]
+        if len(found) == 1:
+            return found[0]
+        what = f'{len(found)} tasks' if found else 'no task'
+        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
+
+    def task_history(self, task_id: str) -> list[HistoryRow]:
+        async def rows() -> list[HistoryRow]:
+            return self.runner.history(task_id)
+
+        return self.call(rows())
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
@@ -454,6 +427,15 @@ class Runtime(TaskClient):
 
     # --- in the loop ------------------------------------------------------------------------
 
+    def _admit(self, message: Message) -> bool:
+        """Whether no stop came since the message was made. Otherwise it is dropped, and its sender
+        is told.
+        """
+        is_current = isinstance(message, Stopped) or message.stops == self.stop_count
+        if not is_current:
+            self._dispatcher.drop_message(message)
+        return is_current
+
     def _queued_tasks(self) -> list[QueuedTask]:
         return [
             queued_task_of(
@@ -463,35 +445,25 @@ class Runtime(TaskClient):
         ]
 
     def _on_actions(
-        self, actions: list[Action], message: InboxMessage | None, after: BrainState
+        self, actions: list[Action], message: Message | None, after: BrainState
     ) -> None:
-        stopped_by = message.stopped_by if isinstance(message, StopMessage) else None
-        on_reply = message.on_reply if isinstance(message, UserMessage) else None
-        if on_reply is not None and after.hci.user_interrupt is UserInterruptType.NONE:
-            on_reply(
-                MessageReply(after.trace.log[-1:], ok=False)
-            )  # the kernel dropped the message
-            on_reply = None
-        if isinstance(message, UserMessage):
-            by = named_caller(str((message.body or {}).get('by', '')))
+        has_no_meaning = after.hci.user_interrupt is UserInterruptType.NONE
+        if isinstance(message, (Said, Answered)) and has_no_meaning:
+            text = NO_WORDS_TEXT if isinstance(message, Said) else NO_JSON_TEXT
+            message.settle(Reply([text], ok=False))
+        if isinstance(message, Said):
+            origin, by = message.origin, named_caller(message.by)
             actions = [
-                replace(each, origin=message.origin, asked_by=by)
-                if isinstance(each, SubmitGoal)
-                else each
+                replace(each, origin=origin, asked_by=by) if isinstance(each, SubmitGoal) else each
                 for each in actions
             ]
         self._track_safe(after)
-        self._dispatcher.enqueue_actions(actions, on_reply, stopped_by)
-        if isinstance(message, TaskMessage):
-            self._dispatcher.enqueue_task(message.task, message.on_reply, message.wanted)
+        self._dispatcher.enqueue(actions, message)
         self._watchdog.beat()
         self._on_beat()
         for listener in self._tick_listeners:
             listener(after)
-        self._checkpoint.record(after)
-        if after.robot.safety_latch != self._latch.reason:
-            self._latch.set(after.robot.safety_latch)
-            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
+        self._keep_latch(after)
 
     def _track_safe(self, after: BrainState) -> None:
         if after.tasks.mode is not Mode.SAFE:
@@ -501,12 +473,30 @@ class Runtime(TaskClient):
             is_restored = after.robot.safety_latch != '' and self._latch.reason != ''
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
+    def _keep_latch(self, after: BrainState) -> None:
+        """Save the latch, and a SAFE without one, when either begins, changes or ends."""
+        latch, tasks = after.robot.safety_latch, after.tasks
+        mode, kept = (tasks.mode.value, tasks.mode_reason), self._latch.mode
+        if latch != self._latch.reason or (mode != kept and Mode.SAFE.value in (mode[0], kept[0])):
+            self._latch.set(latch, mode)
+            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
+
     def _answer(self, answer: Answer) -> Outcome:
         """The answer. No question may end the kernel's job, which would stop the rover."""
+        session = self._agent_session
         try:
-            return self._answer_from_facts(answer)
+            facts = AnswerFacts(
+                state=self.state,
+                react=session.react_state,
+                tasks=self.runner.list_tasks(),
+                events=session.recent_events(),
+                questions=self.shown_questions,
+                now_s=time.time(),
+                home=session.home,
+            )
+            return answer_to(answer, facts)
         except Exception as error:
-            self._trace_error_soon(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
+            self._trace_error(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
             return Outcome(False, NO_ANSWER_TEXT)
 
     def _graph_text(self, question: str) -> str:
@@ -521,56 +511,25 @@ class Runtime(TaskClient):
             return say('graph.failed', language, why=printable(repr(error))[:MAX_QUOTE_CHARS])
         return str(result.data['answer']) if result.ok else result.error_reason
 
-    def ask_graph(self, question: str, on_reply: ReplyCallback, stop_count: int) -> None:
-        """Answer a question about the ROS graph; a stop does not drop it: it moves nothing."""
-        answer = Answer((Topic.GRAPH,), question)
-        self._event_loop.call_soon(lambda: self._dispatcher.enqueue_actions([answer], on_reply))
-
-    def _answer_from_facts(self, answer: Answer) -> Outcome:
-        session = self._agent_session
-        facts = AnswerFacts(
-            state=self.state,
-            react=session.react_state,
-            tasks=self.runner.list_tasks(),
-            events=session.recent_events(),
-            questions=self.shown_questions,
-            now_s=time.time(),
-            home=session.home,
-        )
-        return answer_to(answer, facts)
-
-    def _open_saver(self) -> TurnCheckpointer:
-        from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
-
-        return TurnCheckpointer(self._checkpoint_file)
-
-    def _checkpoint_failed(self, error: Exception) -> None:
-        """Report the error. It is not fatal: the safety latch has a separate file."""
-        self._trace_error(f"The kernel's state cannot be kept in {self._checkpoint_file}: {error}")
-
-    def _save_latch(self) -> None:
-        try:
-            self._latch.save()
-        except OSError as error:
-            self._trace_error(f'The safety latch cannot be saved: {error}')
+    # --- faults -----------------------------------------------------------------------------
 
     def _on_job_error(self, error: BaseException) -> None:
         """Stop the rover: a job of the loop has failed. No task starts in this process again."""
         if self.failure:
             return
         self.failure = f'an internal error: {error!r}; leave, and start the agent again'
-        wake = self._blocking.hold(f'Stopped by {self.failure}')
-        self._stop_after_failure(self.failure)
-        wake()
-        self._report_stop(self.failure)
+        why = f'Stopped by {self.failure}'
+        self.halt.halt(why)  # and it is never settled
+        self._trace_error(why)
+        self._tell_stop(self.failure)
         # Not through the dispatcher: its own job may be the one that failed.
-        self._event_loop.start_job(self.runner.cancel_all(f'Stopped by {self.failure}'))
-        self._pending_replies.fail_all(f'Stopped by {self.failure}')
+        self._event_loop.start_job(self.runner.cancel_all(why))
+        self._answer_all(why)
 
     def _on_store_error(self, error: StoreError) -> None:
         # The runner itself pauses the tasks, and resumes them when the file is writable again.
-        threading.Thread(target=self._agent_session.stop_rover, name='stop', daemon=True).start()
-        self._trace_error_soon(f'Nothing runs until tasks can be saved again: {error}')
+        self.halt.send()
+        self._trace_error(f'Nothing runs until tasks can be saved again: {error}')
 
     def _on_watchdog(self, why: str) -> None:
         try:
@@ -578,23 +537,17 @@ class Runtime(TaskClient):
         finally:
             self._trace_error(f'Stopped by {why}')
 
-    def _stop_after_failure(self, by: str) -> None:
-        """Stop the rover after an internal failure, and trace the failure."""
-        self._dispatcher.stop_rover(f'Stopped by {by}')
-        self._trace_error_soon(f'Stopped by {by}')
+    def _answer_all(self, why: str) -> None:
+        """Give all messages without a reply, and each later one, this reply."""
+        self._end = why
+        for reply in list(self._unanswered):
+            Message(reply=reply).settle(Reply([why], ok=False))
 
-    def _trace_error_soon(self, why: str) -> None:
-        """Trace the error in a thread: the trace may write to a file and block the loop."""
-        work = partial(self._trace_error, why)
-        threading.Thread(target=work, name='trace', daemon=True).start()
+    def _save_latch(self) -> None:
+        try:
+            self._latch.save()
+        except OSError as error:
+            self._trace_error(f'The safety latch cannot be saved: {error}')
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
-
-
-def _in_thread(work: Callable[[], None], name: str) -> None:
-    """Run ``work`` in a new thread, or in this one if no more threads can be started."""
-    try:
-        threading.Thread(target=work, name=name, daemon=True).start()
-    except RuntimeError:
-        work()

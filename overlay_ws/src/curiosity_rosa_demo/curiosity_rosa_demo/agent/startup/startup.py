@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Callable
 import threading
 
+from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
-from curiosity_rosa_demo.agent.runtime.console_port import ConsolePort
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
-from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
@@ -42,15 +42,15 @@ class Startup:
         session: AgentSession,
         runtime: Runtime,
         autonomy: Autonomy,
-        console: ConsolePort,
-        robot_service: RobotService,
+        console: Console,
+        robot: Robot,
         web: WebServer,
         *,
         crash: str,
     ) -> None:
         self._client, self._session, self._runtime = client, session, runtime
         self._autonomy, self._console = autonomy, console
-        self._robot_service, self._web, self._crash = robot_service, web, crash
+        self._robot, self._web, self._crash = robot, web, crash
         self._cancellation = Cancellation()
         self.complete = threading.Event()  # all imports are done
         self._thread = threading.Thread(target=self._run, name='startup', daemon=True)
@@ -72,10 +72,8 @@ class Startup:
         except TurnCancelled:
             return
         except BaseException as error:  # SystemExit too: clients wait for ``complete``
-            self._robot_service.startup_failure = (
-                f'The agent cannot begin: {error!r}. No task will run.'
-            )
-            self._console.print_notice(f'! {self._robot_service.startup_failure}')
+            self._robot.startup_failure = f'The agent cannot begin: {error!r}. No task will run.'
+            self._console.print_notice(f'! {self._robot.startup_failure}')
             _in_background(self._web.start)  # the page shows the failure, too
             self.complete.set()
             return

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
-from curiosity_rosa_demo.agent.runtime.robot_service import RobotService
+from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig, read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -93,7 +93,7 @@ class WebServer:
 
     def __init__(
         self,
-        robot_service: RobotService,
+        robot: Robot,
         runner: SkillRunner,
         config: Config,
         notice: Callable[[str], None],
@@ -102,7 +102,7 @@ class WebServer:
         recordings: Path | None = None,
     ) -> None:
         self._history, self._recordings = history, recordings
-        self._robot_service, self._runner, self._config = robot_service, runner, config
+        self._robot, self._runner, self._config = robot, runner, config
         self._notice = notice
         self._server: HttpThread | None = None
         self.url = ''
@@ -134,7 +134,7 @@ class WebServer:
         from curiosity_rosa_demo.agent.interfaces.http.server import create_app
         from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 
-        runner, robot, config = self._runner, self._robot_service, self._config
+        runner, robot, config = self._runner, self._robot, self._config
         token = os.environ.get(TOKEN_VARIABLE, '')
         app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
         if config.agent.http.mcp:  # a large import, so only where it is used

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import math
 import time
 
-from curiosity_rosa_demo.agent.kernel.telemetry_sync import reduce_scan
+from curiosity_rosa_demo.agent.kernel.sense import reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.domain.serde import read_object

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import clipped, PanelData, pose_text
-from curiosity_rosa_demo.agent.kernel.world_update import view_problem
+from curiosity_rosa_demo.agent.kernel.sense import view_problem
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus, rival_texts

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.kernel.safe_orders import way_out
+from curiosity_rosa_demo.agent.kernel.decide import way_out
 from curiosity_rosa_demo.agent.react.texts import short_id
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text

@@ -13,14 +13,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent import futures
-import logging
-import threading
 from typing import Any, TypeVar
 
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
-
-_log = logging.getLogger('curiosity_rosa.skills')
 
 T = TypeVar('T')
 CANCELLATION_POLL_S = 0.05
@@ -45,65 +42,10 @@ class SkillsHalted(Exception):
 
 
 class BlockingCalls:
-    """Runs and halts the threads of all skills. Thread-safe.
+    """Runs the threads of all skills, which ``halt`` may halt."""
 
-    The cancellation of an abandoned thread stays requested, so that it cannot act any more.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._running: dict[Cancellation, bool] = {}  # value: whether a pause may stop the work
-        self._halt_reasons: list[str] = []
-        self._pause_reasons: list[str] = []
-
-    @property
-    def busy(self) -> bool:
-        return bool(self._running)
-
-    def halt(self, reason: str) -> None:
-        """Cancel all work. After the return no work sends a command that could move the robot, and
-        none starts until ``release`` was called as often as ``halt``. Thread-safe.
-        """
-        self.hold(reason)()
-
-    def hold(self, reason: str) -> Callable[[], None]:
-        """As ``halt``, but does not wake waiting work. The returned function wakes it and does not
-        raise. The caller can send a stop to the rover between the two.
-        """
-        with self._lock:
-            self._halt_reasons.append(reason)
-            running = list(self._running)
-        return self._request(running, reason)
-
-    def hold_cancellable(self, reason: str) -> Callable[[], None]:
-        """As ``hold``, but only for cancellable work, and until ``release_cancellable`` was called
-        as often. Other work goes on, and may start.
-        """
-        with self._lock:
-            self._pause_reasons.append(reason)
-            running = [each for each, cancellable in self._running.items() if cancellable]
-        return self._request(running, reason)
-
-    @staticmethod
-    def _request(running: list[Cancellation], reason: str) -> Callable[[], None]:
-        callbacks = [each for one in running for each in one.request(reason)]
-
-        def wake() -> None:
-            for callback in callbacks:
-                try:
-                    callback()
-                except Exception:  # the callbacks of the other skills still run
-                    _log.exception('event=cancellation_callback_failed')
-
-        return wake
-
-    def release(self) -> None:
-        with self._lock:
-            self._halt_reasons.pop()
-
-    def release_cancellable(self) -> None:
-        with self._lock:
-            self._pause_reasons.pop()
+    def __init__(self, halt: Halt) -> None:
+        self._halt = halt
 
     async def run(self, work: Callable[[Cancellation], T], *, cancellable: bool = True) -> T:
         """Run ``work`` in a new thread; returns its result or raises its exception.
@@ -112,7 +54,7 @@ class BlockingCalls:
         ``cancellable`` False: a pause does not stop the work, every other stop does. Raises
         SkillsHalted.
         """
-        cancellation = self._check_admitted(cancellable)
+        cancellation = self._halt.enter(cancellable=cancellable)
 
         def guarded() -> T:
             try:
@@ -125,8 +67,7 @@ class BlockingCalls:
                 # SystemExit would end the loop, and a future refuses a StopIteration.
                 raise RuntimeError(f'It raised {error!r}') from None
             finally:
-                with self._lock:
-                    self._running.pop(cancellation, None)
+                self._halt.leave(cancellation)
 
         done = asyncio.ensure_future(run_in_thread('skill', guarded))
         try:
@@ -140,13 +81,3 @@ class BlockingCalls:
             # The caller of the stop also ends the task, with a more specific reason.
             await asyncio.sleep(STOP_TIMEOUT_S)
             raise
-
-    def _check_admitted(self, cancellable: bool) -> Cancellation:
-        cancellation = Cancellation()
-        with self._lock:
-            reasons = self._halt_reasons or (self._pause_reasons if cancellable else [])
-            if reasons:
-                cancellation.cancel(reasons[-1])
-            else:
-                self._running[cancellation] = cancellable
-        return cancellation

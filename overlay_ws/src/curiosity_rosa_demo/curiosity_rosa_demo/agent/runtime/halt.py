@@ -1,0 +1,175 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""What halts the work of the skills: a stop, a pause, a fault, or a kernel that fell silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+import logging
+import threading
+import time
+
+from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.skills import Outcome
+
+CHECKS_PER_LIMIT = 4  # checks per ``limit_s``
+
+_log = logging.getLogger('curiosity_rosa.halt')
+
+
+@dataclass(frozen=True)
+class Halted:
+    """A halt by its number, and the rover's answer to the stop."""
+
+    number: int
+    outcome: Future[Outcome]
+
+
+class Halt:
+    """Knows the number of stops, the running work, and how to send a stop. Thread-safe.
+
+    From a halt on no work sends a command that could move the rover, and none begins until the
+    halt is settled: that is when the tasks of its time have ended, or wait. The cancellation of an
+    abandoned thread stays requested, so that it cannot act any more.
+    """
+
+    def __init__(self, stop_rover: Callable[[], Outcome]) -> None:
+        self._stop_rover, self._lock = stop_rover, threading.Lock()
+        self._running: dict[Cancellation, bool] = {}  # value: whether a pause may stop the work
+        self._open: dict[int, tuple[str, bool]] = {}  # by number: reason, cancellable only
+        self._last = 0
+        self.stops = 0  # asked for so far; what was ordered before the last one is refused
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._running)
+
+    def stop(self, by: str) -> Halted:
+        """Halt and count the stop. ``by`` names the caller."""
+        return self.halt(f'Stopped by {by}', count=True)
+
+    def halt(self, reason: str, *, cancellable_only: bool = False, count: bool = False) -> Halted:
+        """Halt all work, or that which a pause may stop, then send a stop, then wake the work.
+        Returns at once: nothing that the caller does next can delay the stop.
+        """
+        number, callbacks = self._hold(reason, cancellable_only, count)
+        outcome = self.send()
+        # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
+        in_thread(lambda: _call_all(callbacks), 'stop-skills')
+        return Halted(number, outcome)
+
+    def close(self, reason: str) -> None:
+        """Halt all work for good, without a stop."""
+        _, callbacks = self._hold(reason, cancellable_only=False, count=False)
+        _call_all(callbacks)
+
+    def settle(self, number: int) -> None:
+        """The tasks that the halt was about have ended or wait: others may run again."""
+        with self._lock:
+            self._open.pop(number, None)
+
+    def send(self) -> Future[Outcome]:
+        """Send a stop from a new thread. The future gets the rover's answer."""
+        outcome: Future[Outcome] = Future()
+
+        def send() -> None:
+            try:
+                outcome.set_result(self._stop_rover())
+            except BaseException as error:
+                outcome.set_exception(error)
+
+        in_thread(send, 'stop')
+        return outcome
+
+    def enter(self, *, cancellable: bool) -> Cancellation:
+        """For work that begins, until it calls ``leave``. Cancelled: the work must not begin."""
+        cancellation = Cancellation()
+        with self._lock:
+            reasons = [why for why, is_pause in self._open.values() if cancellable or not is_pause]
+            if reasons:
+                cancellation.cancel(reasons[-1])
+            else:
+                self._running[cancellation] = cancellable
+        return cancellation
+
+    def leave(self, cancellation: Cancellation) -> None:
+        with self._lock:
+            self._running.pop(cancellation, None)
+
+    def _hold(
+        self, reason: str, cancellable_only: bool, count: bool
+    ) -> tuple[int, list[Callable[[], None]]]:
+        with self._lock:
+            self.stops += count
+            self._last += 1
+            number = self._last
+            self._open[number] = reason, cancellable_only
+            running = [one for one, may in self._running.items() if may or not cancellable_only]
+        return number, [callback for one in running for callback in one.request(reason)]
+
+
+def _call_all(callbacks: list[Callable[[], None]]) -> None:
+    for callback in callbacks:
+        try:
+            callback()
+        except Exception:  # the callbacks of the other skills still run
+            _log.exception('event=cancellation_callback_failed')
+
+
+def in_thread(work: Callable[[], None], name: str) -> None:
+    """Run ``work`` in a new thread, or in this one if no more threads can be started."""
+    try:
+        threading.Thread(target=work, name=name, daemon=True).start()
+    except RuntimeError:
+        work()
+
+
+class Watchdog:
+    """Calls ``lost`` with a reason when no ``beat`` came for ``limit_s``, once per silence. The
+    watch begins with the first beat.
+    """
+
+    def __init__(
+        self,
+        limit_s: float,
+        lost: Callable[[str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._limit_s, self._on_silence, self._clock = limit_s, lost, clock
+        self._last: float | None = None
+        self._reported_beat: float | None = None  # the last beat before the reported silence
+        self._closing = threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name='watchdog', daemon=True).start()
+
+    def beat(self) -> None:
+        self._last = self._clock()
+
+    def check(self) -> None:
+        """Check the age of the last beat once."""
+        last = self._last
+        if last is None or last == self._reported_beat:
+            return
+        silent_s = self._clock() - last
+        if silent_s > self._limit_s:
+            self._reported_beat = last
+            self._on_silence(f'the watchdog: the kernel was silent for {silent_s:.1f} s')
+
+    def close(self) -> None:
+        self._closing.set()
+
+    def _run(self) -> None:
+        while not self._closing.wait(self._limit_s / CHECKS_PER_LIMIT):
+            try:
+                self.check()
+            except Exception:  # the thread must go on to detect the next silence
+                _log.exception('event=lost_raised')
