@@ -59,7 +59,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from runtime_world import RobotServiceBench, RuntimeBench
+from runtime_world import RobotBench, RuntimeBench
 from skill_world import in_loop, LONG_S, Stage, staged
 
 OP = {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}}
@@ -97,7 +97,7 @@ async def test_a_stop_overtakes_a_task_that_was_posted_before_it(
 ):
     posted = asyncio.Event()
     with RuntimeBench(tmp_path) as bench:
-        robot = RobotServiceBench(bench).service
+        robot = RobotBench(bench).robot
         call = robot.call
 
         def told(work: Any) -> Any:
