@@ -33,6 +33,7 @@ RING_POINTS = 8
 # serves only if all else is longer than the rover may still drive.
 NEAR_RINGS, WIDE_RINGS = (0.6,), (0.6, 0.85)
 RESERVED_PART = 0.1  # of the bound: the first plan leaves it for corrections on the way
+ON_CIRCLE = 1.0 - 1e-9  # radii; a place on the circle of an arc, within rounding errors
 SIDES = {'L': 1.0, 'R': -1.0, 'S': 0.0}
 Segment = tuple[str, float]  # a letter of L, S, R; metres of S, radians of L and R
 
@@ -110,11 +111,12 @@ def plans_to_place(start: Place, x: float, y: float, radius: float) -> Iterator[
         x0, y0 = _centre(start, first, radius)
         to_x, to_y, side = x / radius - x0, y / radius - y0, SIDES[first]
         away, bearing = math.hypot(to_x, to_y), math.atan2(to_y, to_x)
-        if away >= 1.0:
-            line = math.sqrt(away * away - 1.0)
-            turn = side * (bearing - start.yaw_rad) + math.atan2(1.0, line)
-            yield _plan((first, turn), ('S', line * radius))
-        if 1.0 <= away <= 3.0:  # the second circle touches the first and leads through the place
+        if away < ON_CIRCLE:
+            continue
+        line = math.sqrt(max(away * away - 1.0, 0.0))
+        turn = side * (bearing - start.yaw_rad) + math.atan2(1.0, line)
+        yield _plan((first, turn), ('S', line * radius))
+        if away <= 3.0:  # the second circle touches the first and leads through the place
             at = math.acos(min(1.0, (away * away + 3.0) / (4.0 * away)))
             for touch in (bearing + at, bearing - at):
                 # The second circle's centre lies two radii away from the first's at this angle.
