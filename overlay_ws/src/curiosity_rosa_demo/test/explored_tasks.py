@@ -79,8 +79,6 @@ class ToldStore(TaskStore):
 
 
 class Runner(SkillRunner):
-    """Its process has just begun, with what the disk has. The tests look at its tables."""
-
     def __init__(self, store: ToldStore) -> None:
         super().__init__(resources=['base'], store=store)
         self.records, self.ready = self._table.records, self._table.ready
@@ -95,9 +93,9 @@ class Runner(SkillRunner):
         self._commits.act_soon()
 
     def die(self) -> None:
+        self._open = False
         for record in self.records.values():
             record.cancel_timers()
-        self._open = False
 
 
 class Agent:

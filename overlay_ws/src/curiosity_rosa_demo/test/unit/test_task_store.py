@@ -69,10 +69,10 @@ def known(store: TaskStore, task_id: str) -> Task:
     return found
 
 
-@given(st.sampled_from(S), st.lists(st.tuples(st.sampled_from(S), st.sampled_from(S)), max_size=8))
+@given(st.sampled_from(S), st.lists(st.permutations(S).map(lambda order: order[:2]), max_size=8))
 @in_loop
 async def test_exactly_the_moves_of_the_table_are_stored(
-    first: LifecycleState, moves: list[tuple[LifecycleState, LifecycleState]]
+    first: LifecycleState, moves: list[list[LifecycleState]]
 ) -> None:
     async with opened(TaskStore(':memory:')) as store:
         task = Task('walk', state=first)
@@ -80,8 +80,6 @@ async def test_exactly_the_moves_of_the_table_are_stored(
         state, path = first, [(None, first, '')]
         for before, after in moves:
             task.state, task.reason = after, f'{before.name} {after.name} \U0001f980'
-            if before is after:
-                continue
             done = store.write([Change(task, before)])
             if before is state and after in TRANSITIONS[state]:
                 await done
@@ -301,13 +299,11 @@ async def test_values_that_no_row_can_hold_are_refused_at_once() -> None:
                 wrong += [] if told in str(error) else [(told, str(error))]
         assert wrong == []
         for number, fields in enumerate(NO_COLUMN):
-            bad, good = Task('bad', seq=2 * number), Task('good', seq=2 * number + 1)
+            bad = Task('bad', seq=number)
             vars(bad).update(fields)
-            refused, stored = (store.write([Change(each, None)]) for each in (bad, good))
             with pytest.raises(BadTask, match=f"'{bad.id}' cannot be stored"):
-                await refused
-            await stored
-            assert (store.get(bad.id), store.get(good.id) is None) == (None, False)
+                await store.write([new('good'), Change(bad, None)])
+            assert store.next_seq() == 1
         deep = json.loads('[' * 99 + ']' * 99)  # a hundred levels are taken
         task = Task('dig', seq=99, metadata={'at': (1, (2, 3)), 'deep': deep})
         await store.write([Change(task, None)])
@@ -374,13 +370,10 @@ def test_a_file_of_an_earlier_program_opens_with_all_its_tasks_and_goes_on(tmp_p
                 assert store.history(task.id)[-1].after is state
             waiting, paused = known(store, 'waiting'), known(store, 'paused')
             same(store.by_key('once'), waiting)
-            assert (waiting.blocked_by, waiting.resources) == (('pending',), {'base', 'mast'})
-            assert (waiting.deadline_s, waiting.max_retries) == (3600.0, 2)
+            assert (waiting.blocked_by, waiting.deadline_s) == (('pending',), 3600.0)
+            assert (waiting.resources, waiting.max_retries) == ({'base', 'mast'}, 2)
             assert (paused.held, paused.used_s) == (True, 2.5)
             await store.write([moved(known(store, 'active'), S.COMPLETED)])
-            paused.state = S.FAILED
-            with pytest.raises(TaskError, match='cannot go from PAUSED to FAILED'):
-                await store.write([new('dig', seq=13), Change(paused, S.PAUSED)])
 
     asyncio.run(run())
     assert read_tasks(path) == (['drive'] * 4, [])
