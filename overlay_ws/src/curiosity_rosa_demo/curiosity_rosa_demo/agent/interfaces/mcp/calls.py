@@ -175,9 +175,11 @@ class ToolCalls:
         gone = _gone_event(context)
         leaving = asyncio.ensure_future(gone.wait())
         leaving.add_done_callback(lambda _: changed.set())
-        events = self._robot.event_bus.subscribe(
-            'an MCP call', object, wake=lambda: loop.call_soon_threadsafe(changed.set)
-        )
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        events = self._robot.event_bus.subscribe('an MCP call', object, wake=wake)
         asking: asyncio.Task[None] | None = None
         try:
             while not task.terminal:
@@ -338,7 +340,7 @@ async def _wait(event: asyncio.Event, timeout_s: float) -> None:
 def _is_stop(name: str, arguments: Json) -> bool:
     text = arguments.get('text')
     is_short = isinstance(text, str) and len(text) <= MAX_STOP_CHARS
-    return name == SAY and is_short and is_stop_line(text)
+    return name == SAY and is_short and is_stop_line(str(text))
 
 
 def _sentence_problem(arguments: Json) -> str:
@@ -381,12 +383,12 @@ def elicitation_of(question: Question) -> types.ElicitRequestFormParams:
     reasons = ''.join(f'\n- {printable(each)}' for each in question.reasons)
     expected = [] if question.rehearsal is None else question.rehearsal.text.splitlines()
     rehearsed = ''.join(f'\n{printable(each)}' for each in expected)
-    properties: Json = {
-        'decision': {'type': 'string', 'title': 'Decision', 'enum': ['approve', 'reject']},
+    actions = ['approve', 'reject', *(['edit'] if question.op is not None else [])]
+    properties: dict[str, Any] = {
+        'decision': {'type': 'string', 'title': 'Decision', 'enum': actions},
         'why': {'type': 'string', 'title': 'Reason', 'maxLength': 500},
     }
     if question.op is not None:
-        properties['decision']['enum'].append('edit')
         properties['arguments'] = {
             'type': 'string',
             'title': 'New arguments (JSON), only to edit',
