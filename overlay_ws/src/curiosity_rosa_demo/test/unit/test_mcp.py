@@ -16,8 +16,12 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.mcp.calls import answer_of
-from curiosity_rosa_demo.agent.interfaces.mcp.tools import OUTPUT_SCHEMA, result_of, tools_of
+from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
+    answer_of,
+    OUTPUT_SCHEMA,
+    result_of,
+    tools_of,
+)
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.operation import Operation

@@ -207,7 +207,7 @@ class HealthView(BaseModel):
 
 
 class StatusView(BaseModel):
-    status: Literal['ok'] = 'ok'
+    status: Literal['ok']
 
 
 class OutcomeView(BaseModel):

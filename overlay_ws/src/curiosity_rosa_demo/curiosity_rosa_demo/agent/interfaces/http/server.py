@@ -133,7 +133,7 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     @router.get('/healthz', responses=problems())
     async def alive() -> StatusView:
         """The server answers. Needs no token."""
-        return StatusView()
+        return StatusView(status='ok')
 
     @router.get('/readyz', responses=problems())
     async def ready() -> StatusView:
@@ -145,6 +145,6 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
             why = [failure]
         if why:
             raise Problem(503, f'Not ready: {"; ".join(why)}', headers=RETRY_SOON, reasons=why)
-        return StatusView()
+        return StatusView(status='ok')
 
     return router

@@ -64,22 +64,26 @@ class Streams:
     def __init__(self, limit: int) -> None:
         self.limit, self.open = limit, 0
 
-    def response(self, chunks: Stream, **options: Any) -> StreamResponse:
-        return StreamResponse(
-            chunks,
-            self,
-            sep='\n',
-            ping_message_factory=partial(ServerSentEvent, comment='still here', sep='\n'),
-            send_timeout=SEND_TIMEOUT_S,
-            **options,
-        )
-
 
 class StreamResponse(EventSourceResponse):
     """Closes ``chunks`` at its end, whoever ends it. A client that is gone or slow is no error."""
 
-    def __init__(self, chunks: Stream, streams: Streams, **options: Any) -> None:
-        super().__init__(chunks, **options)
+    def __init__(
+        self,
+        chunks: Stream,
+        streams: Streams,
+        media_type: str = 'text/event-stream',
+        *,
+        ping: float = HEARTBEAT_S,
+    ) -> None:
+        super().__init__(
+            chunks,
+            media_type=media_type,
+            sep='\n',
+            ping=ping,
+            ping_message_factory=partial(ServerSentEvent, comment='still here', sep='\n'),
+            send_timeout=SEND_TIMEOUT_S,
+        )
         self._chunks, self._streams = chunks, streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -202,7 +206,7 @@ def event_routes(feed: EventFeed, streams: Streams) -> APIRouter:
         """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
         ``gap`` stands for events that are no longer stored.
         """
-        return streams.response(feed.events(last_event_id), ping=HEARTBEAT_S)
+        return StreamResponse(feed.events(last_event_id), streams)
 
     return router
 
@@ -218,7 +222,7 @@ def console_routes(feed: EventFeed, streams: Streams) -> APIRouter:
         """What the console prints from now on, since ``Last-Event-ID``, or from the ``last`` texts
         on: the events ``text``, ``status`` and ``gap``.
         """
-        return streams.response(feed.events(last_event_id, last), ping=HEARTBEAT_S)
+        return StreamResponse(feed.events(last_event_id, last), streams)
 
     return router
 
@@ -280,6 +284,6 @@ def camera_routes(
     async def mjpeg() -> StreamResponse:
         """A stream of pictures. A slow client gets fewer."""
         await wait_for_fresh_frame(robot, wait_s)
-        return streams.response(frames(robot, hz), media_type=MJPEG_TYPE, ping=NEVER_S)
+        return StreamResponse(frames(robot, hz), streams, MJPEG_TYPE, ping=NEVER_S)
 
     return router

@@ -22,9 +22,12 @@ from typing import Any
 import uuid
 
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
+    answer_of,
     BAD_ARGUMENTS,
     BUSY,
     CANCELLED,
+    elicitation_of,
+    MAX_ARGUMENT_CHARS,
     MAX_TEXT_CHARS,
     NOT_READY,
     REFUSED,
@@ -47,11 +50,10 @@ from curiosity_rosa_demo.agent.tasks.task import (
     OrderRefused,
     TaskError,
 )
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from curiosity_rosa_demo.trace.trace_buffer import Subscription
 from mcp.server.context import ServerRequestContext
@@ -60,7 +62,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 CLIENT_NAME = 'MCP'
 MAX_CALLS = 16  # at a time, of all clients; a stop is not counted
-MAX_ARGUMENT_CHARS = 20_000
 MAX_STOP_CHARS = 1000  # of a sentence that stops
 CHECK_PERIOD_S = 0.5  # events wake a call at once; this only bounds a lost one
 RETRY_PERIOD_S = 1.0
@@ -175,9 +176,11 @@ class ToolCalls:
         gone = _gone_event(context)
         leaving = asyncio.ensure_future(gone.wait())
         leaving.add_done_callback(lambda _: changed.set())
-        events = self._robot.event_bus.subscribe(
-            'an MCP call', object, wake=lambda: loop.call_soon_threadsafe(changed.set)
-        )
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        events = self._robot.event_bus.subscribe('an MCP call', object, wake=wake)
         asking: asyncio.Task[None] | None = None
         try:
             while not task.terminal:
@@ -338,7 +341,7 @@ async def _wait(event: asyncio.Event, timeout_s: float) -> None:
 def _is_stop(name: str, arguments: Json) -> bool:
     text = arguments.get('text')
     is_short = isinstance(text, str) and len(text) <= MAX_STOP_CHARS
-    return name == SAY and is_short and is_stop_line(text)
+    return name == SAY and is_short and is_stop_line(str(text))
 
 
 def _sentence_problem(arguments: Json) -> str:
@@ -372,58 +375,3 @@ def _gone_event(context: Context) -> asyncio.Event:
     scope = getattr(context.request, 'scope', None) or {}
     found = scope.get(GONE_KEY)
     return found if isinstance(found, asyncio.Event) else asyncio.Event()
-
-
-# --- A question as an elicitation, and its answer. Pure ----------------------------------------
-
-
-def elicitation_of(question: Question) -> types.ElicitRequestFormParams:
-    reasons = ''.join(f'\n- {printable(each)}' for each in question.reasons)
-    expected = [] if question.rehearsal is None else question.rehearsal.text.splitlines()
-    rehearsed = ''.join(f'\n{printable(each)}' for each in expected)
-    properties: Json = {
-        'decision': {'type': 'string', 'title': 'Decision', 'enum': ['approve', 'reject']},
-        'why': {'type': 'string', 'title': 'Reason', 'maxLength': 500},
-    }
-    if question.op is not None:
-        properties['decision']['enum'].append('edit')
-        properties['arguments'] = {
-            'type': 'string',
-            'title': 'New arguments (JSON), only to edit',
-            'default': json.dumps(question.op.arguments, ensure_ascii=False),
-        }
-    return types.ElicitRequestFormParams(
-        message=f'May the rover do this: {printable(question.text)}?{reasons}{rehearsed}',
-        requested_schema={'type': 'object', 'properties': properties, 'required': ['decision']},
-    )
-
-
-def answer_of(result: types.ElicitResult) -> tuple[ApprovalAction, Json | None, str] | None:
-    """The answer for ``Robot.answer``; None: the client gave none, so page and console may.
-
-    Only an explicit decision counts; everything that cannot be read rejects.
-    """
-    if result.action == 'cancel':
-        return None
-    content = result.content or {}
-    decision, why = content.get('decision'), str(content.get('why') or '')[:500]
-    if result.action == 'decline' or decision == 'reject':
-        return ApprovalAction.REJECT, None, why or 'rejected by the MCP client'
-    if decision == 'approve':
-        return ApprovalAction.APPROVE, None, why
-    if decision == 'edit':
-        arguments = _json_object(content.get('arguments'))
-        if arguments is not None:
-            return ApprovalAction.EDIT, arguments, why
-        return ApprovalAction.REJECT, None, 'the changed arguments are no JSON object'
-    return ApprovalAction.REJECT, None, 'the MCP client gave no decision'
-
-
-def _json_object(text: object) -> Json | None:
-    if not isinstance(text, str) or len(text) > MAX_ARGUMENT_CHARS:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tools, one for each skill that a model may call, ``stop`` and ``say``; and the result of a
-call: structured, with the same as text. Pure.
+"""The tools, one for each skill that a model may call, ``stop`` and ``say``; the result of a call:
+structured, with the same as text; and a question as an elicitation. Pure.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.plan import RiskLevel
-from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.trace.reporter import finite_float
 import mcp_types as types
 
@@ -29,6 +29,7 @@ STOP, SAY = 'stop', 'say'
 BAD_ARGUMENTS, UNKNOWN_TOOL, BUSY, NOT_READY = 'PARAM_INVALID', 'UNKNOWN_TOOL', 'BUSY', 'NOT_READY'
 CANCELLED, FAILED, REFUSED = 'CANCELLED', 'FAILED', 'REFUSED'
 MAX_ANSWER_CHARS = 100_000
+MAX_ARGUMENT_CHARS = 20_000
 TURN_SKILL = 'react'  # what a sentence becomes
 STOPPING_SKILLS = ('move_stop', 'stop_base')  # they hold no resource, and yet they act
 MAX_TEXT_CHARS = 4000
@@ -170,3 +171,58 @@ def _result(value: Json) -> types.CallToolResult:
         structured_content=clean,
         is_error=not clean['ok'],
     )
+
+
+# --- A question as an elicitation, and its answer----------------------------------------------
+
+
+def elicitation_of(question: Question) -> types.ElicitRequestFormParams:
+    reasons = ''.join(f'\n- {printable(each)}' for each in question.reasons)
+    expected = [] if question.rehearsal is None else question.rehearsal.text.splitlines()
+    rehearsed = ''.join(f'\n{printable(each)}' for each in expected)
+    actions = ['approve', 'reject', *(['edit'] if question.op is not None else [])]
+    properties: dict[str, Any] = {
+        'decision': {'type': 'string', 'title': 'Decision', 'enum': actions},
+        'why': {'type': 'string', 'title': 'Reason', 'maxLength': 500},
+    }
+    if question.op is not None:
+        properties['arguments'] = {
+            'type': 'string',
+            'title': 'New arguments (JSON), only to edit',
+            'default': json.dumps(question.op.arguments, ensure_ascii=False),
+        }
+    return types.ElicitRequestFormParams(
+        message=f'May the rover do this: {printable(question.text)}?{reasons}{rehearsed}',
+        requested_schema={'type': 'object', 'properties': properties, 'required': ['decision']},
+    )
+
+
+def answer_of(result: types.ElicitResult) -> tuple[ApprovalAction, Json | None, str] | None:
+    """The answer for ``Robot.answer``; None: the client gave none, so page and console may.
+
+    Only an explicit decision counts; everything that cannot be read rejects.
+    """
+    if result.action == 'cancel':
+        return None
+    content = result.content or {}
+    decision, why = content.get('decision'), str(content.get('why') or '')[:500]
+    if result.action == 'decline' or decision == 'reject':
+        return ApprovalAction.REJECT, None, why or 'rejected by the MCP client'
+    if decision == 'approve':
+        return ApprovalAction.APPROVE, None, why
+    if decision == 'edit':
+        arguments = _json_object(content.get('arguments'))
+        if arguments is not None:
+            return ApprovalAction.EDIT, arguments, why
+        return ApprovalAction.REJECT, None, 'the changed arguments are no JSON object'
+    return ApprovalAction.REJECT, None, 'the MCP client gave no decision'
+
+
+def _json_object(text: object) -> Json | None:
+    if not isinstance(text, str) or len(text) > MAX_ARGUMENT_CHARS:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
