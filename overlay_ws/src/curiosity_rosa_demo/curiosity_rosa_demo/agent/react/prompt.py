@@ -167,12 +167,12 @@ class NextActionAgent:
         the pictures, of ``image_px``; None: the model cannot see.
         """
         self._image_px, self._sight = image_px, sight
-        self._prompt, self._model, self._parser = prompt, model, parser
+        self._prompt, self.model, self._parser = prompt, model, parser
         self._offered, self._most_tokens = offered, most_tokens
 
     def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
         """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer."""
-        message = self._model.invoke(self.messages(inputs), config)
+        message = self.model.invoke(self.messages(inputs), config)
         # The parser silently drops tool calls that it cannot read, so check them first.
         message = readable_actions(message)
         if isinstance(message, AIMessage):
