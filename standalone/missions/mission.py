@@ -40,7 +40,7 @@ from missions.faults import SETTERS
 from missions.graph import Graph
 from missions.happenings import Happening, KINDS, START_S
 from missions.judge import Judge, Violation
-from missions.model import SimulatedDecider
+from missions.model import SimulatedModel
 from missions.rover import Rover
 from missions.scheduler import Scheduler, SimulatedProcess, Spinning
 
@@ -140,7 +140,7 @@ class Mission:
         self.judge = Judge(self.config, self.rover.body.state, lambda: self.rover.moves)
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
-        self.model = SimulatedDecider(self._chance('model'))
+        self.model = SimulatedModel(chance=self._chance('model'))
         self.app: AgentApp | None = None
         self.processes: dict[str, SimulatedProcess] = {}
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()

@@ -137,7 +137,9 @@ class Simulator:
     ) -> Result:
         """Run one mission in this process, which is of no use afterwards."""
         from curiosity_rosa_demo.agent import rosa_agent_factory
+        from curiosity_rosa_demo.agent.llm import chat_model
         from missions.mission import Mission
+        from missions.model import SimulatedDecider
 
         if happenings is None:
             happenings = draw_happenings(seed, minutes)
@@ -147,7 +149,9 @@ class Simulator:
         gc.disable()
         mission = Mission(seed, self.config_dir, folder)
         any_factory: Any = rosa_agent_factory
-        any_factory.RuleDecider = mission.model
+        any_factory.ModelDecider = SimulatedDecider
+        any_chat_model: Any = chat_model
+        any_chat_model.make_chat_model = lambda *_: mission.model
         if change is not None:
             change(mission)
         try:

@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, ROUTINE, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model import rules
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
-from curiosity_rosa_demo.agent.rule_model.detour import detour_cost
+from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
 from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
@@ -191,7 +191,7 @@ class ModelDecider:
     """
 
     def __init__(self, env: TurnEnvironment, agent: Any) -> None:
-        self._env, self.agent, self._rules = env, agent, RuleDecider(env)
+        self._env, self.agent, self.rules = env, agent, RuleDecider(env)
 
     def decide(self, turn: Turn) -> Choice:
         env, fallback = self._env, self._env.fallback
@@ -231,7 +231,7 @@ class ModelDecider:
         """``why``: the reason against the model."""
         text = f'The routine decides this step: {why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
-        return self._rules.decide(turn, beside_a_model=True)
+        return self.rules.decide(turn, beside_a_model=True)
 
     def _takeover_reason(self, turn: Turn) -> str:
         """Why the model is not asked for this step; empty if it is asked."""
@@ -296,7 +296,7 @@ class ModelDecider:
         tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
         if not isinstance(arguments, dict):
             return ''
-        view = self._rules.view(turn, beside_a_model=True)
+        view = self.rules.view(turn, beside_a_model=True)
         cost = detour_cost(view, tool, arguments, _measured_pose(turn.observation))
         if cost <= self._env.config.guardrails.patience.detour_cost:
             return ''

@@ -161,7 +161,7 @@ class NextActionAgent:
     ) -> None:
         """``llm``: of ``model``. ``sight`` adds the pictures; None: the model cannot see."""
         self._prompt, self._parser, self._llm, self._sight = prompt, parser, llm, sight
-        self._model = model.bind_tools(tools, **tool_options(llm))
+        self.model = model.bind_tools(tools, **tool_options(llm))
         self._schemas = [convert_to_openai_tool(tool) for tool in tools]
         self._offered = [tool.name for tool in tools]
 
@@ -170,7 +170,7 @@ class NextActionAgent:
         call, name = current_span(), self._llm.model or self._llm.provider
         call.rename(f'chat {name[:100]}')
         call.set({'gen_ai.provider.name': self._llm.provider, 'gen_ai.request.model': name})
-        message = self._model.invoke(self.messages(inputs), config)
+        message = self.model.invoke(self.messages(inputs), config)
         call.set(call_attributes(message))
         # The parser silently drops tool calls that it cannot read, so check them first.
         message = usable_answer(message, self._offered)

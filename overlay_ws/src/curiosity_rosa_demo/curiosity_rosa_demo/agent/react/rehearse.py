@@ -33,25 +33,38 @@ from curiosity_rosa_demo.trace.events import RehearsalCompared, RehearsalMade
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
-def compare(
-    predicted_m: float,
-    predicted_end: Place,
-    real_m: float | None,
+def compared(
+    rehearsal: Rehearsal,
     real_end: Place,
     rules: RehearsalRules,
-) -> Comparison:
-    """``real_m``: the measured path; None: unknown."""
-    limit_m = max(rules.gap_m, rules.gap_share * predicted_m)
+    *,
+    driven_m: float | None,
+    step_id: int | None = None,
+) -> Rehearsal | None:
+    """The rehearsal with what has come of it up to the end of the step; by default up to its last.
+    None: nothing to compare yet. ``driven_m``: what the turn has driven; None: unknown.
+
+    On the way only a gap over its limit counts; once there is one, or at the end, it is over.
+    """
+    steps = rehearsal.steps
+    ends = [at for at, each in enumerate(steps, 1) if step_id in (None, each.step_id)]
+    if rehearsal.real is not None or not ends:
+        return None
+    done = steps[: ends[-1]]
+    end, predicted_m = done[-1].end, sum(each.metres for each in done)
+    if not predicted_m:
+        return None
+    real_m = None if driven_m is None else driven_m - rehearsal.driven_m
     distance_m = None if real_m is None else abs(real_m - predicted_m)
-    place_m = math.hypot(real_end.x - predicted_end.x, real_end.y - predicted_end.y)
-    turned = real_end.yaw_rad - predicted_end.yaw_rad
-    heading_rad = abs(math.remainder(turned, math.tau))
+    place_m = math.hypot(real_end.x - end.x, real_end.y - end.y)
+    heading_rad = abs(math.remainder(real_end.yaw_rad - end.yaw_rad, math.tau))
+    limit_m = max(rules.gap_m, rules.gap_share * predicted_m)
     gaps = {
         'distance': distance_m is not None and distance_m > limit_m,
         'place': place_m > limit_m,
         'heading': heading_rad > rules.gap_rad,
     }
-    return Comparison.model_validate(
+    real = Comparison.model_validate(
         {
             'predicted_m': predicted_m,
             'metres': real_m,
@@ -63,42 +76,9 @@ def compare(
             'exceeded': [name for name, is_over in gaps.items() if is_over],
         }
     )
-
-
-def compared(
-    rehearsal: Rehearsal,
-    real_end: Place,
-    rules: RehearsalRules,
-    *,
-    driven_m: float | None,
-    step_id: int | None = None,
-) -> Rehearsal | None:
-    """The rehearsal with what has come of it up to the end of the step; by default up to its last.
-    None: nothing to compare yet. ``driven_m``: what the turn has driven.
-
-    On the way only a gap over its limit counts; once there is one, or at the end, it is over.
-    """
-    steps = rehearsal.steps
-    if rehearsal.real is not None or not steps:
-        return None
-    places = [at for at, each in enumerate(steps) if each.step_id == step_id]
-    last = places[-1] if places else -1
-    if step_id is None:
-        last = len(steps) - 1
-    if last < 0:
-        return None
-    predicted_m = sum(each.metres for each in steps[: last + 1])
-    if not predicted_m:
-        return None
-    real_m = None if driven_m is None else driven_m - rehearsal.driven_m
-    real = compare(predicted_m, steps[last].end, real_m, real_end, rules)
-    if last < len(steps) - 1 and not real.exceeded:
+    if len(done) < len(steps) and not real.exceeded:
         return None
     return rehearsal.model_copy(update={'real': real})
-
-
-# -----------------------------------------------------------------------------------------------
-# The rehearsal and its comparison for people, in English, Japanese and Chinese. Pure.
 
 
 def comparison_text(real: Comparison, language: str) -> str:
