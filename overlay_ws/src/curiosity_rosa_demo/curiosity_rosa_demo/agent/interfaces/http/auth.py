@@ -30,6 +30,7 @@ from curiosity_rosa_demo.agent.interfaces.http.limits import client_address, STO
 from curiosity_rosa_demo.agent.interfaces.http.problems import refuse
 from curiosity_rosa_demo.agent.interfaces.http.session import (
     cookie_name,
+    PAGE_SESSION,
     Sessions,
     set_cookie,
     WrongTokens,
@@ -68,7 +69,7 @@ class Auth:
         if scope['type'] not in ('http', 'websocket') or scope['path'] == PUBLIC_PATH:
             await self._app(scope, receive, send)
             return
-        has_session = self._has_session(scope)
+        has_session = scope[PAGE_SESSION] = self._has_session(scope)
         if scope['type'] == 'http' and scope['path'] in (*PAGES, LOGIN):
             given = await _token_of_form(scope, receive)
             if given is not None or scope['path'] == LOGIN:

@@ -20,8 +20,9 @@ from typing import Annotated
 from curiosity_rosa_demo.agent.interfaces.http import limits
 from curiosity_rosa_demo.agent.interfaces.http.acceptor import Acceptor
 from curiosity_rosa_demo.agent.interfaces.http.limits import TimeoutProtocol
-from curiosity_rosa_demo.domain.origin import caller_text
-from fastapi import Depends, Query
+from curiosity_rosa_demo.agent.interfaces.http.session import PAGE_SESSION
+from curiosity_rosa_demo.domain.origin import caller_text, Origin
+from fastapi import Depends, Query, Request
 import uvicorn
 from uvicorn.server import ServerState
 
@@ -129,5 +130,11 @@ async def _operator(operator: Annotated[str, OPERATOR] = '') -> str:
     return operator
 
 
+async def _door(request: Request) -> Origin:
+    """An order of a page, which has the session, is the page's, not that of a script."""
+    return Origin.PAGE if request.scope.get(PAGE_SESSION) else Origin.HTTP
+
+
 Caller = Annotated[str, Depends(_caller)]
+Door = Annotated[Origin, Depends(_door)]
 Operator = Annotated[str, Depends(_operator)]

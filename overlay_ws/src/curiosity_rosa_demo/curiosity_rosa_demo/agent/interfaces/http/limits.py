@@ -29,7 +29,7 @@ MAX_CLIENTS = 4096  # clients with a stored bucket
 BODY_TIMEOUT_S = 10.0
 FLEET_STOP_PATH = '/fleet/stop'
 STOP_PATHS = ('/stop', FLEET_STOP_PATH)  # never limited, and no session is needed
-PAGE_FILES_PREFIX = '/_nicegui/'  # many files, which browsers cache
+PAGE_FILES_PREFIX = '/static/'  # many files, which browsers cache
 
 
 class TokenBuckets:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any
 
-from curiosity_rosa_demo.agent.interfaces.http.connections import Caller, Operator
+from curiosity_rosa_demo.agent.interfaces.http.connections import Caller, Door, Operator
 from curiosity_rosa_demo.agent.interfaces.http.event_stream import (
     ConnectionSlots,
     EventHub,
@@ -36,13 +36,15 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.openapi import media_type_response, problems
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.turn.approval_queue import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.trace.trace_codec import encode
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 
 NO_GROUND = 'No ground has been analyzed; the skill analyze_ground does it.'
 MAX_TRACE_BYTES = 4_000_000  # of an answer; one event takes at most 16 kB
@@ -82,9 +84,14 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         return OutcomeView.of(outcome)
 
     @router.post('/say', responses=problems(409, 422))
-    async def say(line: Line, operator: Operator) -> LineResultView:
+    async def say(request: Request, line: Line, operator: Operator, door: Door) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
-        result = await robot.say(line.text, client=line.client, operator=operator)
+        if line.stop_only and not is_stop_line(line.text):
+            return LineResultView(ok=False, words='Not sent: it is no stop.', task=None)
+        saying = robot.say(line.text, door, client=line.client, operator=operator)
+        if door is Origin.PAGE:  # all pages show it
+            saying = request.app.state.talk.told(saying, line.text, operator, line.token)
+        result = await saying
         view = None
         if (task := result.task) is not None:
 

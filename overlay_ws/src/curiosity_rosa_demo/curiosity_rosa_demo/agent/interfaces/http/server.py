@@ -37,6 +37,7 @@ from curiosity_rosa_demo.agent.interfaces.http.openapi import problems as may_an
 from curiosity_rosa_demo.agent.interfaces.http.readiness import not_ready_reasons
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import event_routes, robot_routes
 from curiosity_rosa_demo.agent.interfaces.http.session import RunnerAccess, Sessions
+from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -72,7 +73,7 @@ def create_app(
     settings: HttpConfig | None = None,
     token: str = '',
 ) -> FastAPI:
-    """``token``: empty if none is needed; check_binding() has the rule. ``app.state.sessions`` is
+    """``token``: empty if none is needed; check_binding() has the rule. ``app.state.talk`` is
     for the page. Without ``settings``, in-process test clients may use any host name; requests
     through a socket are still checked.
     """
@@ -104,6 +105,7 @@ def create_app(
         redoc_url=None,
     )
     app.state.sessions = sessions = Sessions(token)
+    app.state.talk = TalkLines()
     problems.add_handlers(app)
     routers = [
         _health_routes(access, robot),

@@ -162,6 +162,6 @@ def _url(listener: socket.socket) -> str:
 
 def _redirect_library_logs() -> None:
     """Send the logs of the libraries to the agent's file instead of the console."""
-    for name in ('uvicorn', 'uvicorn.error', 'nicegui', 'asyncio'):
+    for name in ('uvicorn', 'uvicorn.error', 'asyncio'):
         logging.getLogger(name).parent = _log
         logging.getLogger(name).propagate = True

@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.interfaces.http import cursor as cursors
-from curiosity_rosa_demo.agent.interfaces.http.connections import Caller
+from curiosity_rosa_demo.agent.interfaces.http.connections import Caller, Door
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     CancelledTaskView,
     EXAMPLE_ID,
@@ -118,10 +118,16 @@ class TaskEndpoints:
         return await self._do(read_page)
 
     async def submit(
-        self, new: NewTask, key: str | None, traceparent: str | None = None, *, by: str
+        self,
+        new: NewTask,
+        key: str | None,
+        traceparent: str | None = None,
+        *,
+        by: str,
+        door: Origin = Origin.HTTP,
     ) -> tuple[TaskView, bool]:
         """The task, and whether it had been submitted before under the same key."""
-        task = self._task(new.name, new.metadata, key)
+        task = self._task(new.name, new.metadata, key, door)
         task.priority, task.max_retries = new.priority, new.max_retries
         task.blocked_by = tuple(new.blocked_by)
         task.deadline_s, task.not_before = new.deadline_s, new.not_before
@@ -156,7 +162,13 @@ class TaskEndpoints:
         if self._robot is not None and (why := self._robot.order_refusal(skill)):
             raise OrderRefused(why)
 
-    def _task(self, name: str, metadata: dict[str, Any], key: str | None) -> Task:
+    def _task(
+        self,
+        name: str,
+        metadata: dict[str, Any],
+        key: str | None,
+        door: Origin = Origin.HTTP,
+    ) -> Task:
         """A new task. A robot checks its arguments. Raises BadTask, Problem."""
         if self._robot is None:
             task = Task(name, metadata=metadata)
@@ -164,7 +176,7 @@ class TaskEndpoints:
             if why := self._robot.not_ready_reason():
                 raise Problem(503, f'Nothing can run yet: {why}', headers={'Retry-After': '1'})
             task = self._robot.make_task(name, arguments_of(metadata))
-            with_origin(task, Origin.HTTP)
+            with_origin(task, door)
         # The prefix keeps the keys of clients apart from the agent's own.
         task.idempotency_key = None if key is None else f'http/{key}'
         return task
@@ -280,11 +292,12 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         new: NewTask,
         response: Response,
         by: Caller,
+        door: Door,
         key: IdempotencyKey = None,
         traceparent: Traceparent = None,
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
-        return made(await endpoints.submit(new, key, traceparent, by=by), response)
+        return made(await endpoints.submit(new, key, traceparent, by=by, door=door), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
     async def get_task(task_id: TaskId) -> TaskView:
