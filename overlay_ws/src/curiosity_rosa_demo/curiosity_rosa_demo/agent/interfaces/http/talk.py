@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 import time
 
 from curiosity_rosa_demo.agent.runtime.robot import LineResult
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.domain.text import clip
 
@@ -70,8 +71,11 @@ class TalkLines:
         line = self.add(text, by, token)
         try:
             result = await saying
-        except Exception as error:
+        except TaskError as error:
             self.reply(line, False, str(error))
+            raise
+        except Exception:
+            self.reply(line, False, 'It failed inside; the log of the agent says more.')
             raise
         task = '' if result.task is None else result.task.id
         words = result.text or (f'task {task[:8]}' if task else 'done')

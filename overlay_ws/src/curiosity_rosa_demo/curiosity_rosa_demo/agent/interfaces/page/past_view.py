@@ -63,7 +63,11 @@ class Story:
     note: str = ''
 
     def view(self, at: float, live: PageSnapshot, drawings: DrawingCache) -> PageSnapshot:
-        """What was shown at ``at``: ``live`` has what is unknown of that time."""
+        """What was shown at ``at``, or at the nearest time that is known: ``live`` has what is
+        unknown of that time.
+        """
+        end = max(self.history.end, live.now)
+        at = min(max(at, self.history.start or 0.0), end)
         view = self.history.view(at, MAX_PLACES)
         parts = past_parts(view.parts or _unknown_parts(live.parts), self.pictures())
         count = self.history.lines.count_until(at)
