@@ -30,8 +30,8 @@ from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     AskedQuestion,
-    HttpRobotClient,
     NewestFrame,
+    RobotClient,
     RobotState,
     RobotUnavailable,
     StopAll,
@@ -156,9 +156,9 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
         robot.not_ready = 'the adapter is missing'
         monkeypatch.delenv('CURIOSITY_HTTP_TOKEN', raising=False)
         with pytest.raises(RobotUnavailable, match='refuses the token'):
-            await HttpRobotClient(FleetRobot(name='r1', url=url)).read()
+            await RobotClient(FleetRobot(name='r1', url=url)).read()
         monkeypatch.setenv('MARS_TOKEN', TOKEN)
-        mars = HttpRobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
+        mars = RobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
         read = await mars.read()
         assert (await mars.stop('')).ok
     assert read.brain.tasks.mode_reason == 'latched'

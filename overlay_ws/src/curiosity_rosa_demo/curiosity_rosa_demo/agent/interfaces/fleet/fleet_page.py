@@ -19,7 +19,6 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
-    HttpRobotClient,
     NewestFrame,
     result_text,
     RobotClient,
@@ -276,7 +275,7 @@ def _views(results: Mapping[str, StopResult]) -> list[RobotStopView]:
 
 def add_fleet(app: FastAPI, config: Config) -> None:
     """Serve the page and its routes in ``app``. Call it after ``add_page``."""
-    robots: Sequence[RobotClient] = [HttpRobotClient(each) for each in config.agent.http.fleet]
+    robots: Sequence[RobotClient] = [RobotClient(each) for each in config.agent.http.fleet]
     stops = StopAll(robots)
 
     async def stop(operator: str) -> Outcome:
