@@ -86,8 +86,8 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     @router.post('/say', responses=problems(409, 422))
     async def say(request: Request, line: Line, operator: Operator, door: Door) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
-        if line.stop_only and not is_stop_line(line.text):
-            return LineResultView(ok=False, words='Not sent: it is no stop.', task=None)
+        if line.unless_stop and not is_stop_line(line.text):
+            return LineResultView(ok=False, words=line.unless_stop, task=None)
         saying = robot.say(line.text, door, client=line.client, operator=operator)
         if door is Origin.PAGE:  # all pages show it
             saying = request.app.state.talk.told(saying, line.text, operator, line.token)

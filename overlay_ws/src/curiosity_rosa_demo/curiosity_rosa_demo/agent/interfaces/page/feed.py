@@ -28,6 +28,7 @@ from curiosity_rosa_demo.agent.interfaces.page.past_view import (
     LIVE_PARTS,
     Story,
 )
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
@@ -90,6 +91,14 @@ class PageFeed:
             if self._last_snapshot.count != self._recorded_lines:
                 self._record(self._last_snapshot)  # so that the parts fit the lines
         return self._last_snapshot
+
+    async def detail(self, task_id: str) -> PanelData | None:
+        """The task in full, if it is among the newest. Raises TaskError."""
+        found = self.snapshot().detail(task_id)
+        if found is None:  # it may have come since the last look
+            self._last_read, self._last_snapshot = await self._read_histories(), None
+            found = self.snapshot().detail(task_id)
+        return found
 
     async def record(self) -> None:
         """Record what a page shows, until it is cancelled."""

@@ -67,7 +67,7 @@ class RehearsalView(BaseModel):
 
     refusal: str
     lines: list[str]
-    path: list[tuple[float, float]]
+    path: list[list[float]]
 
 
 class StoryView(BaseModel):
@@ -77,7 +77,7 @@ class StoryView(BaseModel):
 
     start: float | None
     end: float | None
-    marks: list[tuple[float, str]]
+    marks: list[list[float | str]]
     note: str
 
 
@@ -108,7 +108,7 @@ def view_routes(
     @router.get('/view/tasks/{task_id}', responses=problems(404, 422))
     async def task(task_id: TaskId) -> dict[str, Any]:
         """One of the newest tasks in full: its plan, progress, captures and history."""
-        if (found := feed.snapshot().detail(task_id)) is None:
+        if (found := await feed.detail(task_id)) is None:
             raise Problem(404, f'There is no task {task_id[:100]!r} among the newest.')
         return found
 
@@ -132,7 +132,8 @@ def view_routes(
     async def recording_facts(name: Annotated[str, Path(max_length=200)]) -> StoryView:
         """What a recording holds, for ``GET /view?recording=``."""
         story = await story_of(name)
-        return StoryView(**story.history.facts(story.note, ended=True))
+        facts = story.history.facts(story.note, ended=True)
+        return StoryView(**{**facts, 'marks': [list(each) for each in facts['marks']]})
 
     @router.post('/rehearsals', responses=problems(409, 422))
     async def rehearse(new: NewRehearsal) -> RehearsalView:
@@ -141,7 +142,7 @@ def view_routes(
         return RehearsalView(
             refusal=robot.order_refusal(new.name),
             lines=rehearsal_lines(found),
-            path=[] if found is None else list(found.path),
+            path=[] if found is None else [list(place) for place in found.path],
         )
 
     return router

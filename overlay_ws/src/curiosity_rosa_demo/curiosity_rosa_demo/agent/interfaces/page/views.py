@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 import json
 import logging
@@ -168,7 +169,8 @@ class Views:
                 for text in texts:
                     await asyncio.wait_for(follower.socket.send_text(text), SEND_TIMEOUT_S)
         except (*CLIENT_GONE, WebSocketDisconnect, RuntimeError):
-            return
+            with suppress(*CLIENT_GONE, WebSocketDisconnect, RuntimeError):  # its page asks anew
+                await asyncio.wait_for(follower.socket.close(), SEND_TIMEOUT_S)
 
     def _new_drawings(
         self, shown: Snapshot, looks: Mapping[str, Any], drawn: Mapping[str, str]

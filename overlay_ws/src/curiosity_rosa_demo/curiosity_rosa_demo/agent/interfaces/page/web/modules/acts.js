@@ -70,14 +70,13 @@ export async function say(text) {
   const line = newLine(text, true, '');
   keep(line);
   window.dispatchEvent(new Event('line-said'));
-  const back = shown.looksBack();
-  const answer = await request('POST', '/say', { text, token: line.token, stop_only: back });
+  const unless_stop = shown.looksBack() ? REFUSED : '';
+  const answer = await request('POST', '/say', { text, token: line.token, unless_stop });
   const { ok, words, task } = answer.body;
   const told = {
     ok: answer.ok && ok,
     words: answer.ok ? words || (task ? `task ${task.id.slice(0, 8)}` : 'done') : answer.words,
   };
-  if (back && !told.ok) told.words = REFUSED;
   keep({ ...line, ...told });
   return { ...answer, ...told };
 }
