@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-const modules = '../../overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo/agent/interfaces/page/modules';
+const modules = '../../overlay_ws/src/curiosity_rosa_demo/curiosity_rosa_demo/agent/interfaces/page/web/modules';
 const { conversation } = await import(`${modules}/conversation.js`);
 const { actOfDrop, inOrder } = await import(`${modules}/task_acts.js`);
 

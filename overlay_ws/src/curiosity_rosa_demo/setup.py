@@ -30,9 +30,8 @@ setup(
         PACKAGE: [
             'agent/interfaces/fleet/components/*.js',
             'agent/interfaces/fleet/static/*',
-            'agent/interfaces/page/components/*.js',
-            'agent/interfaces/page/modules/*.js',
-            'agent/interfaces/page/static/*',
+            'agent/interfaces/page/web/*',
+            'agent/interfaces/page/web/*/*',
             'agent/language/data/*.yaml',
             'agent/language/data/*/*.yaml',
             'agent/tasks/*.sql',

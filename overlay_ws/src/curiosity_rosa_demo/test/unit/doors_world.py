@@ -26,7 +26,6 @@ from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHa
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
-from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
@@ -43,7 +42,7 @@ from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.topics import Config
-from http_world import client
+from http_world import as_page, client
 from mcp import Client
 import pytest
 from runtime_world import AgentWorld, config_with_world, RobotBench
@@ -182,10 +181,15 @@ def console(world: DoorsWorld) -> None:
 
 
 def page(world: DoorsWorld) -> None:
-    controller = PageController(world.robot, world.runtime.runner)
     line = f':submit {world.name} {json.dumps(world.arguments)}'
-    ok, text, _ = world.run(lambda: controller.say(line))
-    assert ok, text
+
+    async def say() -> None:
+        app = create_app(world.runtime.runner, robot=world.robot)
+        async with client(app) as api:
+            response = await as_page(api, app).post('/say', json={'text': line})
+            assert response.json()['ok'], response.text
+
+    world.run(say)
 
 
 def http(world: DoorsWorld) -> None:

@@ -17,6 +17,7 @@ import functools
 import inspect
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.access import cookie_name
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
@@ -44,6 +45,12 @@ def client(app: FastAPI, **options: Any) -> httpx.AsyncClient:
     """Without the app's lifespan."""
     transport = httpx.ASGITransport(app, client=options.pop('address', ('127.0.0.1', 123)))
     return httpx.AsyncClient(**{'transport': transport, 'base_url': URL, **options})
+
+
+def as_page(http: httpx.AsyncClient, app: FastAPI) -> httpx.AsyncClient:
+    """``http`` with the session of a page that ``app`` has served."""
+    http.cookies.set(cookie_name(http.base_url.netloc), app.state.sessions.create())
+    return http
 
 
 @asynccontextmanager

@@ -26,12 +26,14 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
+from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import analyzed, FakeRobot, jpeg
 from http_world import served as serve
@@ -39,6 +41,7 @@ from http_world import settings as http_settings
 from http_world import URL, Wire
 from hypothesis import given, HealthCheck, settings
 from hypothesis import strategies as st
+from mcap_world import a_drive, write_run
 import pytest
 from runtime_world import CONFIG, RobotBench, RuntimeBench
 import schemathesis
@@ -84,9 +87,16 @@ class Impatient:
         await self._app(scope, receive, sending)
 
 
+def whole_app(robot: Any, runner: SkillRunner, folder: Path | None = None, **options: Any) -> Any:
+    """With the page. ``folder``: of recordings."""
+    app = create_app(runner, robot=robot, **options)
+    add_page(app, robot, runner, CONFIG, recordings=folder)
+    return app
+
+
 def described() -> Any:
     with FakeRobot() as robot:
-        return create_app(robot.runner, robot=robot).openapi()
+        return whole_app(robot, robot.runner).openapi()
 
 
 DESCRIBED = described()
@@ -103,7 +113,7 @@ def robot() -> Iterator[FakeRobot]:
 
 @pytest.fixture
 def app(robot: FakeRobot) -> Any:
-    return Impatient(create_app(robot.runner, robot=robot, settings=WITHOUT_LIMIT))
+    return Impatient(whole_app(robot, robot.runner, settings=WITHOUT_LIMIT))
 
 
 @SCHEMA.parametrize()
@@ -191,8 +201,13 @@ def served(tmp_path: Path) -> Iterator[dict[str, str]]:
         bench.asked(DRIVE)
         waiting = Task('mast_open', metadata={'arguments': {}})
         task = bench.runtime.call(runner.submit(waiting)).id
-        with serve(lambda: create_app(runner, robot=service_bench.robot), SETTINGS) as url:
-            yield {'URL': url, 'TASK': task, 'QUESTION': DRIVE.id, 'TRIGGER': 'x'}
+        robot = service_bench.robot
+        event = new_event(TraceKind.OBSERVE, 'hello')
+        robot.event_bus.publish(event)
+        write_run(tmp_path / 'drive.mcap', a_drive())
+        names = {'TASK': task, 'QUESTION': DRIVE.id, 'TRIGGER': 'x', 'EVENT': event.event_id}
+        with serve(lambda: whole_app(robot, runner, tmp_path), SETTINGS) as url:
+            yield {'URL': url, 'RECORDING': 'drive.mcap', **names}
 
 
 @pytest.mark.parametrize(('command', 'shown'), EXAMPLES, ids=[each[:60] for each, _ in EXAMPLES])

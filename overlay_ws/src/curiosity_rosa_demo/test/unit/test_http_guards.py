@@ -785,7 +785,7 @@ CONSOLE = 'import curiosity_rosa_demo.agent.interfaces.console_client.main\n'
 
 
 def test_agent_and_console_start_without_what_takes_long_to_import() -> None:
-    late = {'fastapi', 'starlette', 'uvicorn', 'nicegui', 'cv2', 'langchain'}
+    late = {'fastapi', 'starlette', 'uvicorn', 'cv2', 'langchain'}
     for code, names in ((CHECKED, late), (CONSOLE, {*late, 'rclpy', 'rosa', 'langgraph'})):
         code = f'{code}import sys\nprint([name for name in {names} if name in sys.modules])\n'
         ended = subprocess.run(

@@ -21,6 +21,8 @@ from pathlib import Path
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
@@ -30,16 +32,15 @@ from curiosity_rosa_demo.agent.interfaces.page.history import (
     HistoryFile,
     MAX_KEPT_PLACES,
 )
+from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary, RecordingNotShown
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData, restart_data
-from curiosity_rosa_demo.agent.interfaces.page.time_view import SPEEDS, TimeCursor, TimeView
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from examples import examples
 from fake_robot import CONFIG, FakeRobot
-from http_world import until
+from http_world import client, until
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcap_world import a_drive, BEGAN_NS, DRIVE_JPEG, write_run
@@ -184,36 +185,6 @@ def test_the_memory_is_bounded_and_the_newest_is_kept() -> None:
     assert len(history.view(NOW, 10**6).trail) <= 1.2 * MAX_KEPT_PLACES
 
 
-@given(json_values | st.floats(), st.floats(0.0, 1e9), st.floats(0.0, 1e6))
-def test_a_page_shows_no_time_before_the_start_or_after_the_end(
-    asked: object, start: float, length: float
-) -> None:
-    cursor = TimeCursor()
-    cursor.show(asked, start, start + length)
-    assert cursor.at is None or start <= cursor.at <= start + length
-    cursor.show(asked, None, start)
-    cursor.set_speed(asked)
-    assert cursor.speed in SPEEDS
-
-
-@given(st.sampled_from(SPEEDS), st.lists(st.floats(0.0, 10.0), max_size=9), st.booleans())
-def test_playing_moves_on_at_its_speed_and_ends_at_the_end(
-    speed: float, waits: list[float], becomes_live: bool
-) -> None:
-    cursor, clock, end = TimeCursor(), 7.0, 160.0
-    cursor.show(100.0, 0.0, end)
-    cursor.set_speed(speed)
-    cursor.play(clock)
-    for wait in waits:
-        clock += wait
-        cursor.advance(clock, end, becomes_live=becomes_live)
-    reached = 100.0 + speed * sum(waits)
-    if reached < end - 1e-6:
-        assert (cursor.at, cursor.playing) == (pytest.approx(reached), True)
-    elif reached > end + 1e-6:
-        assert (cursor.at, cursor.playing) == (None if becomes_live else end, False)
-
-
 BEGAN_S = BEGAN_NS * 1e-9
 
 
@@ -236,8 +207,8 @@ async def recording(
         await feed.close()
 
 
-def view_of(feed: PageFeed, folder: Path | None = None) -> TimeView:
-    return TimeView(feed.story, RecordingLibrary(folder), DrawingCache(CONFIG))
+def shown_at(feed: PageFeed, at: float) -> PageSnapshot:
+    return feed.story.view(at, feed.snapshot(), DrawingCache(CONFIG))
 
 
 async def drives_to(feed: PageFeed, robot: FakeRobot, x: float) -> float:
@@ -270,7 +241,7 @@ async def test_the_view_of_the_newest_time_is_the_live_view() -> None:
         await until(lambda: bool(feed.snapshot().parts['tasks']['rows']), 'the task')
         await drives_to(feed, robot, 3.0)
         live = feed.snapshot()
-        past = feed.story.snapshot(live.now, live, DrawingCache(CONFIG))
+        past = feed.story.view(live.now, live, DrawingCache(CONFIG))
         assert past.lines == live.lines
         assert past.count == live.count
         for name in ('tasks', 'plan', 'progress', 'triggers', 'captures', 'ground', 'scene'):
@@ -296,14 +267,12 @@ async def test_after_a_restart_the_story_has_what_was_before_and_says_what_is_lo
         now = await drives_to(feed, robot, -3.0)
         live = feed.snapshot()
         assert [line['kind'] for line in live.lines] == ['RESULT', 'RESTART', 'RESULT']
-        view = view_of(feed)
-        assert view.facts()['note'].startswith('One line of the history could not be read')
-        await view.act({'act': 'show', 'at': then}, live)
-        assert place(view.shown(live)) == 'x 7.0 m, y 0.0 m'
-        assert texts(view.shown(live)) == ['drove to 7']
-        await view.act({'act': 'show', 'at': now}, live)
-        assert place(view.shown(live)) == 'x -3.0 m, y 0.0 m'
-        assert [kind for _, kind in view.facts()['marks']] == ['restart']
+        time = live.parts['time']
+        assert time['note'].startswith('One line of the history could not be read')
+        assert [kind for _, kind in time['marks']] == ['restart']
+        assert place(shown_at(feed, then)) == 'x 7.0 m, y 0.0 m'
+        assert texts(shown_at(feed, then)) == ['drove to 7']
+        assert place(shown_at(feed, now)) == 'x -3.0 m, y 0.0 m'
 
 
 @in_loop
@@ -324,19 +293,6 @@ async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_wh
     HistoryFile(file).restore(following, time.time())
     assert following.unreadable == 0
     assert 'x 4.0 m' in str(following.view(then, 10).parts['status'])
-
-
-@settings(max_examples=examples(20), deadline=None)
-@given(json_values)
-def test_whatever_a_browser_asks_for_a_time_is_shown(given: object) -> None:
-    async def ask() -> None:
-        async with recording() as (_, feed):
-            view, live = view_of(feed, Path('/no/such/folder')), feed.snapshot()
-            for act in ('show', 'play', 'pause', 'speed', 'recordings', 'recording', given):
-                await view.act({'act': act, 'at': given, 'speed': given, 'name': given}, live)
-                assert view.shown(live).count == live.count
-
-    asyncio.run(ask())
 
 
 def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
@@ -370,21 +326,38 @@ def test_what_is_no_recording_of_the_folder_is_not_opened(tmp_path: Path) -> Non
 
 
 @in_loop
-async def test_a_page_opens_a_recording_and_the_live_view_wins(tmp_path: Path) -> None:
+async def test_the_view_of_any_time_of_a_robot_or_a_recording_is_given(tmp_path: Path) -> None:
     write_run(tmp_path / 'drive.mcap', a_drive())
-    async with recording() as (_, feed):
-        view, live = view_of(feed, tmp_path), feed.snapshot()
-        await view.act({'act': 'recording', 'name': 'drive.mcap'}, live)
-        shown = view.shown(live)
-        assert (view.story_name, shown.parts['status']['mode']) == ('drive.mcap', 'UNKNOWN')
-        assert shown.parts['alarms'] is live.parts['alarms']
-        assert view.refusal()
-        assert [event.event_id for event in view.events()] == ['one', 'two']
-        opening = asyncio.create_task(view.act({'act': 'recording', 'name': 'drive.mcap'}, live))
-        await asyncio.sleep(0)  # it begins to read
-        await view.act({'act': 'live'}, live)
-        await opening
-        assert view.shown(live) is live
-        assert (view.story_name, view.refusal()) == ('', '')
-        await view.act({'act': 'recording', 'name': 'gone.mcap'}, live)
-        assert "no recording 'gone.mcap' any more" in view.facts()['problem']
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        add_page(app, robot, robot.runner, CONFIG, recordings=tmp_path)
+        traced = robot.trace(TraceKind.ACT, 'live').event_id
+        async with client(app) as http:
+            now = (await http.get('/view')).json()
+            assert [line['text'] for line in now['lines']] == ['live']
+            assert (await http.get('/recordings')).json() == ['drive.mcap']
+            story = (await http.get('/recordings/drive.mcap')).json()
+            assert [kind for _, kind in story['marks']] == ['capture', 'error']
+            query = {'at': story['end'], 'recording': 'drive.mcap'}
+            size = {'width': 400, 'height': 300}
+            looks = {'looks': json.dumps({'map': size, 'plot': size, 'no': size})}
+            then = (await http.get('/view', params={**query, **looks})).json()
+            assert then['parts']['status']['mode'] == 'UNKNOWN'
+            assert set(then['drawings']) == {'map', 'plot'}
+            assert (len(then['lines']), then['count']) == (2, 2)
+            for at in (-1e300, 0.0, 1e300):  # before and after all that is known
+                answer = await http.get('/view', params={'at': at})
+                assert (answer.status_code, answer.json()['drawings']) == (200, {})
+            for event_id in ('one', traced):
+                found = (await http.get(f'/trace/{event_id}')).json()
+                assert found['event_id'] == event_id
+            for path, status in (
+                ('/view?at=1&recording=gone.mcap', 404),
+                ('/view?at=nan', 422),
+                ('/view?looks=[]', 422),
+                ('/view?looks={', 422),
+                ('/recordings/gone.mcap', 404),
+                ('/trace/none', 404),
+                ('/view/tasks/none', 404),
+            ):
+                assert (await http.get(path)).status_code == status, path

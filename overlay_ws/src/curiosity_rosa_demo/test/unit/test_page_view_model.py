@@ -13,10 +13,11 @@ browser asks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatch
+import gzip
 import json
 import math
 from pathlib import Path
@@ -24,37 +25,29 @@ import re
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.http.talk import MAX_TALK_LINES, TalkLines
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
-from curiosity_rosa_demo.agent.interfaces.page import (
-    map_goals,
-    open_pages,
-    panels,
-    status_rows,
-    task_detail,
-    timeline,
+from curiosity_rosa_demo.agent.interfaces.page import page as page_module
+from curiosity_rosa_demo.agent.interfaces.page import status_rows, task_detail
+from curiosity_rosa_demo.agent.interfaces.page import views as views_module
+from curiosity_rosa_demo.agent.interfaces.page.drawings import (
+    DRAWING_FAILED_HTML,
+    drawn,
+    Look,
+    MAX_SCALE,
+    read_look,
 )
-from curiosity_rosa_demo.agent.interfaces.page.controller import (
-    event_json,
-    MAX_LINE_CHARS,
-    PageController,
-    read_arguments,
-)
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DRAWING_FAILED_HTML, Look
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.interfaces.page.panels import MAX_SCALE, read_look
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
-from curiosity_rosa_demo.agent.kernel.hear import Reply
+from curiosity_rosa_demo.agent.interfaces.page.views import Views
+from curiosity_rosa_demo.agent.runtime.robot import LineResult
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
-    ApprovalAction,
     BatteryLevel,
     BrainState,
     Mode,
@@ -65,7 +58,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.imaging.image_header import picture_size
 from curiosity_rosa_demo.trace.events import ModelCalled, with_task
@@ -74,14 +66,14 @@ from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from fake_robot import analyzed, CONFIG, FakeRobot
 from harness import ROOT
+from http_world import as_page, client, until
 from http_world import served as serve
-from http_world import until
 import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
-import orjson
 import pytest
 from skill_world import in_loop, LONG_S
+from starlette.websockets import WebSocketDisconnect
 from strategies import events, json_objects, json_values, text
 
 
@@ -105,25 +97,75 @@ def svg(snapshot: PageSnapshot, name: str = 'map') -> str:
     return snapshot.drawings[name].svg()
 
 
-def texts(lines: Sequence[PanelData]) -> list[str]:
-    return [line['text'] for line in lines]
+class Browser:
+    """The other end of a socket. ``fails``: it takes nothing."""
+
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+        self.says: asyncio.Queue[str | None] = asyncio.Queue()  # None: it closes
+        self.told: list[dict[str, Any]] = []
+
+    async def accept(self) -> None: ...
+
+    async def receive_text(self) -> str:
+        if (text := await self.says.get()) is None:
+            raise WebSocketDisconnect
+        return text
+
+    async def close(self) -> None:
+        self.says.put_nowait(None)
+
+    async def send_text(self, text: str) -> None:
+        if self.fails:
+            raise OSError('gone')
+        self.told.append(json.loads(text))
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        return {name: facts for each in self.told for name, facts in each['parts'].items()}
+
+    @property
+    def lines(self) -> list[str]:
+        """The texts of the trace, as link.js keeps them."""
+        kept: list[str] = []
+        for each in self.told:
+            new = [line['text'] for line in each.get('lines', ())]
+            kept = new if each.get('replace') else [*kept, *new]
+        return kept
+
+    @property
+    def beats(self) -> list[dict[str, Any]]:
+        return [each['beat'] for each in self.told if 'beat' in each]
 
 
-@settings(max_examples=examples(30))
-@given(st.lists(st.integers(0, 220), max_size=8))
-def test_a_page_gets_each_line_once_however_they_come(batches: list[int]) -> None:
-    robot = FakeRobot()
-    model = model_of(robot)
-    count, told, said = 0, [], 0
-    for batch in batches:
-        for _ in range(batch):
-            robot.trace(TraceKind.ACT, str(said))
-            said += 1
-        shown = look(model)
-        told += texts(shown.lines_after(count))
-        count = shown.count
-    assert told == [str(number) for number in range(said)]
-    assert len(look(model).lines) == min(said, MAX_LINES)
+@asynccontextmanager
+async def following(robot: FakeRobot, *browsers: Browser) -> AsyncIterator[Views]:
+    """``browsers`` follow the view of ``robot``; in the end all have closed."""
+    feed = PageFeed(robot, robot.runner, CONFIG, TalkLines())
+    views = Views(feed.snapshot, robot.stop, lambda shown, looks: drawn(shown.drawings, looks))
+    jobs = [asyncio.create_task(views.follow(each)) for each in browsers]  # type: ignore[arg-type]
+    yield views
+    for each in browsers:
+        each.says.put_nowait(None)
+    await asyncio.wait_for(asyncio.gather(*jobs), LONG_S)
+
+
+@in_loop
+@pytest.mark.parametrize('batches', [(3, 0, 1), (600,), (0, 2, 520, 1), (1,) * 7], ids=str)
+async def test_a_page_gets_each_line_once_however_they_come(batches: tuple[int, ...]) -> None:
+    with FakeRobot() as robot:
+        early, late, said = Browser(), Browser(), list[str]()
+        async with following(robot, early) as views:
+            for batch in batches:
+                for _ in range(batch):
+                    said.append(str(len(said)))
+                    robot.trace(TraceKind.ACT, said[-1])
+                await until(lambda: early.lines[-1:] == said[-1:], 'the last line')
+            assert early.lines[-MAX_LINES:] == said[-MAX_LINES:]
+            job = asyncio.create_task(views.follow(late))  # type: ignore[arg-type]
+            await until(lambda: late.lines == said[-MAX_LINES:], 'all lines, later')
+            late.says.put_nowait(None)
+            await job
 
 
 @settings(max_examples=examples(30))
@@ -146,97 +188,39 @@ def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
     assert svg(shown, 'plot').startswith('<svg')
 
 
-NO_OBJECTS = (
-    ('{"x": }', 'line 1, column 7'),
-    ('[1]', 'must be an object'),
-    ('{"x": NaN}', 'NaN'),
-    ('{"x": -Infinity}', 'Infinity'),
-    ('{"x":' * 150 + '1' + '}' * 150, 'nested'),
-    ('[' * 100_000, 'nested too deep'),
-    (None, 'text'),
-)
-
-
-def test_an_edit_reaches_the_robot_with_its_arguments_if_they_are_json(robot: FakeRobot) -> None:
-    for written, said in NO_OBJECTS:
-        with pytest.raises(ValueError, match=said):
-            read_arguments(written)
-    question = robot.ask('drive?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
-    for arguments, done in (('{"duration_s": 2.0', False), ('{"duration_s": 2.0}', True)):
-        edit = {'id': question.id, 'action': 'EDIT', 'arguments': arguments, 'why': 'w'}
-        ok, words = asyncio.run(PageController(robot, robot.runner).answer(edit))
-        assert (ok, 'not JSON' in words) == (done, not done)
-    assert robot.answers == [(question.id, ApprovalAction.EDIT, {'duration_s': 2.0}, 'w')]
-
-
-SENT = st.dictionaries(
-    st.sampled_from(['id', 'action', 'arguments', 'why', 'act', 'priority', 'what', 'x', 'y']),
-    json_values | st.just('drive'),
-)
-
-
-@settings(max_examples=examples(60))
-@given(json_values, SENT)
-def test_whatever_a_browser_sends_is_answered_in_words(text: Any, sent: dict[str, Any]) -> None:
+@in_loop
+async def test_what_came_of_a_line_is_told_to_all_pages_and_a_fault_without_its_text() -> None:
     with FakeRobot() as robot:
-        robot.where = None
-        controller = PageController(robot, robot.runner)
-        for answer in (controller.answer(sent), controller.change_task(sent)):
-            ok, words = asyncio.run(answer)
-            assert (ok, bool(words)) == (False, True)
-        if not isinstance(text, str):
-            assert asyncio.run(controller.say(text)) == (False, 'The line is empty.', '')
-        assert asyncio.run(controller.cancel(text))[0] is False
-        assert event_json(robot.event_bus.trace_events(), text) == 'This event is no longer kept.'
-        proposal = asyncio.run(controller.propose(sent))
-        assert proposal['lines']
-        if not proposal['ok']:
-            with pytest.raises(BadTask):
-                asyncio.run(map_goals.order(robot, sent))
+        app = create_app(robot.runner, robot=robot)
 
+        async def broken(*_: object, **__: object) -> LineResult:
+            raise RuntimeError('secret')
 
-def test_what_came_of_a_line_is_told_and_a_fault_without_its_text(robot: FakeRobot) -> None:
-    controller = PageController(robot, robot.runner)
-
-    def said(line: str) -> tuple[bool, str, str]:
-        return asyncio.run(controller.say(line))
-
-    ok, words, task_id = said('x' * (MAX_LINE_CHARS + 1))
-    assert (ok, str(MAX_LINE_CHARS) in words, robot.lines, task_id) == (False, True, [], '')
-    ok, words, task_id = said('go to the light')
-    assert (ok, words) == (True, f'task {task_id[:8]}')
-    assert said(':nonsense') == (False, 'There is no command :nonsense; :help shows them', '')
-
-    async def broken(line: str, origin: Origin, operator: str) -> Reply:
-        raise RuntimeError('secret')
-
-    robot.say = broken  # type: ignore[method-assign]
-    ok, words, _ = said('hello')
-    assert (ok, 'RuntimeError' in words, 'secret' in words) == (False, True, False)
-
-
-class Reader:
-    """An open page that keeps what it is told, and fails if it shall."""
-
-    def __init__(self, fails: bool = False) -> None:
-        self.fails = fails
-        self.looks: list[PageSnapshot] = []
-        self.pages = 0
-
-    def update(self, snapshot: PageSnapshot, pages: int) -> None:
-        self.looks.append(snapshot)
-        self.pages = pages
-        if self.fails:
-            raise RuntimeError('this page is broken')
-
-
-def feed_of(robot: FakeRobot) -> PageFeed:
-    return PageFeed(robot, robot.runner, CONFIG, TalkLines())
+        async with client(app) as script, client(app) as http:
+            as_page(http, app)
+            await script.post('/say', json={'text': 'of a script'})
+            said = {'text': 'go to the light', 'token': 'a'}
+            task = (await http.post('/say?operator=Anna', json=said)).json()['task']
+            await http.post('/say', json={'text': ':nonsense', 'token': 'b'})
+            refused = {'text': 'go', 'token': 'c', 'unless_stop': 'Not now.'}
+            assert (await http.post('/say', json=refused)).json()['words'] == 'Not now.'
+            assert (await http.post('/say', json={**refused, 'text': ':stop'})).json()['ok']
+            robot.say = broken  # type: ignore[method-assign,assignment]
+            await http.post('/say', json={'text': 'hello'})
+        told = [(row['text'], row['by'], row['ok'], row['task']) for row in app.state.talk.rows()]
+        assert told == [
+            ('go to the light', 'Anna', True, task['id']),
+            (':nonsense', '', False, ''),
+            (':stop', '', True, ''),
+            ('hello', '', False, ''),
+        ]
+        assert 'secret' not in str(app.state.talk.rows())
+        assert robot.lines == ['of a script', 'go to the light', ':nonsense', ':stop']
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (feed_module, open_pages):
+    for module in (feed_module, views_module):
         monkeypatch.setattr(module, 'UPDATE_PERIOD_S', 0.02)
 
 
@@ -244,19 +228,34 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> None:
     before = asyncio.all_tasks()
     with FakeRobot() as robot:
-        feed, readers = feed_of(robot), [Reader(fails=number == 0) for number in range(20)]
-        for reader in readers:
-            feed.add_page(reader)
-        await until(lambda: all(len(each.looks) >= 3 for each in readers), 'three looks each')
-        assert all(each.looks[2] is readers[0].looks[2] for each in readers)
-        assert readers[1].pages == 20
-        for reader in readers:
-            feed.remove_page(reader)
+        browsers = [Browser(fails=number == 0) for number in range(20)]
+        async with following(robot, *browsers):
+            await until(lambda: all(len(each.beats) >= 3 for each in browsers[1:]), 'three beats')
+            clocks = [{beat['clock'] for beat in each.beats} for each in browsers[1:]]
+            assert all(len(each & clocks[0]) >= 3 for each in clocks)
+            assert max(beat['pages'] for beat in browsers[1].beats) == 20
         while others := asyncio.all_tasks() - before:  # nobody looks while no page is open
             await asyncio.wait(others, timeout=LONG_S)
-        seen = len(reader.looks)
-        feed.add_page(reader)
-        await until(lambda: len(reader.looks) > seen, 'another look')
+        browser = Browser()
+        async with following(robot, browser):
+            await until(lambda: bool(browser.beats), 'another look')
+
+
+@in_loop
+async def test_a_stop_goes_through_the_socket_whatever_else_a_browser_sends() -> None:
+    with FakeRobot() as robot:
+        browser = Browser()
+        async with following(robot, browser):
+            size = {'width': 400, 'height': 304}
+            for hostile in ('{', '[]', '7', '[' * 10_000, '{"looks": {"map": {"width": []}}}'):
+                browser.says.put_nowait(hostile)
+            browser.says.put_nowait(json.dumps({'looks': {'map': size, 'no': size}, 'echo': 5}))
+            browser.says.put_nowait('{"stop": "Anna"}')
+            await until(lambda: any('stopped' in each for each in browser.told), 'the stop')
+            await until(lambda: any(each.get('echo') == 5 for each in browser.told), 'the echo')
+            drawings = [each for told in browser.told for each in told.get('drawings', {}).items()]
+            assert [(name, each['svg'][:4]) for name, each in drawings] == [('map', '<svg')]
+        assert robot.stops == ['Anna']
 
 
 @in_loop
@@ -272,19 +271,19 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
         raise RuntimeError('no loop')
 
     with FakeRobot() as robot:
-        feed, reader, usual = feed_of(robot), Reader(), robot.call
+        browser, usual = Browser(), robot.call
         robot.deaf = fault == 'refuses'
         if not robot.deaf:
             robot.call = call  # type: ignore[method-assign,assignment]
-        feed.add_page(reader)
-        await until(lambda: len(reader.looks) >= 5, 'five looks')
-        if fault == 'never answers':
-            assert len(asked) == 1
-            asked[0].close()
-            return
-        robot.call, robot.deaf = usual, False  # type: ignore[method-assign]
-        await robot.submit(robot.make_task('mast_open', {}))
-        await until(lambda: bool(reader.looks[-1].parts['tasks']['rows']), 'the task')
+        async with following(robot, browser):
+            await until(lambda: len(browser.beats) >= 5, 'five beats')
+            if fault == 'never answers':
+                assert len(asked) == 1
+                asked[0].close()
+                return
+            robot.call, robot.deaf = usual, False  # type: ignore[method-assign]
+            await robot.submit(robot.make_task('mast_open', {}))
+            await until(lambda: bool(browser.parts['tasks']['rows']), 'the task')
 
 
 Ask = Callable[[str, str], tuple[int, str, bytes]]  # its answer: status, type, body
@@ -323,17 +322,37 @@ def test_stop_is_in_the_page_before_any_script_of_the_library_and_the_api_beside
     assert text.index('id="stop"') < text.index('id="app"')
     assert text.index('fetch(`${path}/stop') < text.index('id="app"')
     assert 'lang="en-US"' in text
-    assert "default-src 'self'" in text
     loaded = re.findall(r'(?:src|href|url|from|import)\s*[=(:]?\s*["\'(]+([^"\')]+)', text)
     assert loaded
     assert [each for each in loaded if '//' in each] == []  # nothing of another server
+    files = [each for each in loaded if each.startswith('/static/')]
+    for path in files:
+        assert ask('GET', path)[:2] == (200, 'text/javascript; charset=utf-8'), path
+    sizes = {path: len(gzip.compress(ask('GET', path)[2])) for path in set(files)}
+    assert sum(sizes.values()) < 150_000, sizes
     for method, path, code in (
         ('GET', '/nonsense', 404),
-        ('POST', '/', 404),
+        ('POST', '/', 405),
+        ('GET', '/static/nonsense', 404),
+        ('GET', f'{files[0].rpartition("/")[0]}/../../page.py', 404),
         ('GET', '/page/captures/none.jpg', 404),
         ('DELETE', '/stop', 405),
     ):
-        assert ask(method, path)[:2] == (code, 'application/problem+json')
+        assert ask(method, path)[:2] == (code, 'application/problem+json'), path
+
+
+def test_the_page_runs_no_code_but_its_own(robot: FakeRobot) -> None:
+    def make() -> Any:
+        app = create_app(robot.runner, robot=robot, settings=CONFIG.agent.http)
+        add_page(app, robot, robot.runner, CONFIG)
+        return app
+
+    with serve(make, CONFIG.agent.http) as url:
+        policy = httpx.get(url).headers['Content-Security-Policy']
+    rules = dict(each.strip().split(' ', 1) for each in policy.split(';'))
+    assert rules['default-src'] == "'none'"
+    assert all(each.startswith(("'self'", "'sha256-")) for each in rules['script-src'].split())
+    assert 'unsafe' not in policy
 
 
 def test_captures_analyses_and_frames_are_given_as_pictures(ask: Ask, robot: FakeRobot) -> None:
@@ -358,31 +377,18 @@ def test_captures_analyses_and_frames_are_given_as_pictures(ask: Ask, robot: Fak
     assert ask('GET', '/page/frame.jpg')[0] == 204
 
 
-def test_the_app_that_was_added_last_has_the_page_and_what_the_robot_did(robot: FakeRobot) -> None:
-    for mode in ('one', 'two'):
-        robot.trace(TraceKind.ACT, f'{mode} </script><b>')
-        with page_of(robot) as ask:
-            text = ask('GET', '/')[2].decode()
-        assert '</script><b>' not in text
-        assert f'{mode} &lt;/script&gt;&lt;b&gt;' in text
-
-
-PAGE = Path(panels.__file__).parent
-PACKAGE = PAGE.parents[2]
-MODULES = sorted(each.name for each in (PAGE / 'modules').glob('*.js'))
-SCRIPTS = sorted(PAGE.parent.rglob('*.js'))
+WEB = Path(page_module.__file__).parent / 'web'
+PACKAGE = WEB.parents[3]
 
 
 def test_every_script_is_installed_and_finds_what_it_imports() -> None:
     setup = (ROOT / 'overlay_ws/src/curiosity_rosa_demo/setup.py').read_text()
     installed = re.findall(r"'(agent/[^']+\*[^']*)'", setup)
-    for script in SCRIPTS:
+    for script in WEB.rglob('*.js'):
         name = str(script.relative_to(PACKAGE))
         assert any(fnmatch(name, pattern) for pattern in installed), name
-        source = script.read_text()
-        for imported in re.findall(r"^import .* from '([^']+)';$", source, re.MULTILINE):
-            folder, _, module = imported.rpartition('/')
-            assert imported == 'vue' or (folder in ('curiosity', '.') and module in MODULES)
+        for imported in re.findall(r"from '([^']+)';$", script.read_text(), re.MULTILINE):
+            assert (script.parent / imported).is_file(), (name, imported)
 
 
 @given(json_values | st.fixed_dictionaries({'width': json_values, 'height': json_values}))
@@ -397,27 +403,26 @@ def test_whatever_a_browser_reports_is_a_look_that_can_be_drawn(args: Any) -> No
     assert near == Look(400.0, 304.0, (1.0, 2.0), MAX_SCALE, follows=True)
 
 
-def test_a_goal_is_rehearsed_and_ordered_through_the_port_as_of_the_page(robot: FakeRobot) -> None:
-    goal = {'what': 'drive', 'x': 6.5, 'y': 1.0}
-
-    def propose(**changes: Any) -> dict[str, Any]:
-        return asyncio.run(map_goals.propose(robot, {**goal, **changes}))
-
-    async def tasks() -> list[Any]:
-        return list(robot.runner.list_tasks())
-
-    robot.paused, path = True, [[0.0, 0.0], [6.5, 1.0]]
-    assert propose() == {'ok': True, 'lines': ['Rehearsal: 6.6 m'], 'path': path}
-    assert robot.do(tasks()) == []  # a proposal orders nothing
-    ok, words = asyncio.run(PageController(robot, robot.runner).order(goal))
-    [task] = robot.do(tasks())
-    assert (ok, words, task.metadata['origin']) == (True, f'task {task.id[:8]}', 'page')
-    assert task.metadata['arguments'] == {'x': 6.5, 'y': 1.0, 'yaw_rad': None}
-    robot.where = None
-    assert propose(what='face')['lines'] == [map_goals.NO_POSE]
-    robot.refusal = 'SAFE_MODE: refused'
-    refused = propose()
-    assert (refused['ok'], refused['lines'][0]) == (False, 'SAFE_MODE: refused')
+@in_loop
+async def test_a_goal_is_rehearsed_and_ordered_as_of_the_page() -> None:
+    goal = {'name': 'navigate_to_pose', 'metadata': {'x': 6.5, 'y': 1.0}}
+    with FakeRobot() as robot:
+        app = create_app(robot.runner, robot=robot)
+        add_page(app, robot, robot.runner, CONFIG)
+        robot.paused = True
+        async with client(app) as http:
+            as_page(http, app)
+            told = (await http.post('/rehearsals', json=goal)).json()
+            assert (await http.get('/tasks')).json() == []  # a rehearsal orders nothing
+            ordered = (await http.post('/tasks?client=page', json=goal)).json()
+            robot.refusal = 'SAFE_MODE: refused'
+            refused = (await http.post('/rehearsals', json=goal)).json()
+            wrong = await http.post('/rehearsals', json={**goal, 'metadata': {'x': 'far'}})
+    path = [[0.0, 0.0], [6.5, 1.0]]
+    assert told == {'refusal': '', 'lines': ['Rehearsal: 6.6 m'], 'path': path}
+    assert (ordered['metadata']['origin'], robot.callers) == ('page', ['the page'])
+    assert refused['refusal'] == 'SAFE_MODE: refused'
+    assert wrong.status_code == 422
 
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
@@ -472,7 +477,7 @@ def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
 @given(events, st.none() | seconds)
 def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
     facts = status_rows.trace_data(event, before)
-    orjson.dumps(facts)
+    json.dumps(facts)
     assert facts['id'] == event.event_id
     assert facts['took'] is None or facts['took'] >= 0.0
 
@@ -526,23 +531,17 @@ def test_every_failure_is_told_and_safe_has_its_cause_and_the_way_out() -> None:
     assert all(row['dismissable'] for row in rows)
 
 
-tokens = st.sampled_from(['a', 'b', '', 'x' * (timeline.MAX_TOKEN_CHARS + 1), None, 7])
-
-
-@given(st.lists(st.tuples(st.text(max_size=3), tokens), max_size=3 * timeline.MAX_TALK_LINES))
+@given(st.lists(st.tuples(st.text(max_size=3), st.sampled_from(['a', 'b', '']))))
 def test_the_newest_lines_stay_and_no_two_have_the_same_token(
-    typed: list[tuple[str, object]],
+    typed: list[tuple[str, str]],
 ) -> None:
-    lines = timeline.TalkLines()
+    lines = TalkLines()
     for words, token in typed:
         lines.add(words, '', token)
     rows = lines.rows()
-    assert [row['text'] for row in rows] == [words for words, _ in typed][
-        -timeline.MAX_TALK_LINES :
-    ]
+    assert [row['text'] for row in rows] == [words for words, _ in typed][-MAX_TALK_LINES:]
     kept = [row['token'] for row in rows if row['token']]
     assert len(kept) == len(set(kept))
-    assert set(kept) <= {'a', 'b'}
 
 
 def test_a_task_has_its_own_use_of_a_model() -> None:
@@ -567,8 +566,8 @@ def test_whatever_a_model_wrote_can_be_sent(
         told.add(event.model_copy(update={'data': with_task(event.data, 't1')}))
     task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
     state = BrainState(react=ReactState(plan=plan))
-    orjson.dumps(task_detail.task_detail(TaskHistory(task, ()), told, state, []))
+    json.dumps(task_detail.task_detail(TaskHistory(task, ()), told, state, []))
     for any_plan in (plan, usage if isinstance(usage, dict) else None):
         facts = status_rows.plan_data(any_plan)
-        orjson.dumps(facts)
+        json.dumps(facts)
         assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())

@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 import logging
-from pathlib import Path
 import time
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
-    HttpRobotClient,
     NewestFrame,
     result_text,
     RobotClient,
@@ -33,23 +32,15 @@ from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_ST
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import battery_row, wheels_text
-from curiosity_rosa_demo.agent.interfaces.page.layout import head_html
-from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
-    BrowserSettings,
-    OpenPage,
-    OpenPages,
-    UPDATE_PERIOD_S,
-)
-from curiosity_rosa_demo.agent.interfaces.page.page import PageMount
-from curiosity_rosa_demo.agent.interfaces.page.panels import ConnectionMonitor, Panel
+from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import clipped, PanelData
+from curiosity_rosa_demo.agent.interfaces.page.views import Views
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
-from curiosity_rosa_demo.domain.origin import operator_name
+from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS, operator_name
+from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.topics import Config
 from fastapi import APIRouter, FastAPI, Response
-from nicegui import Client, ui
-from nicegui.events import GenericEventArguments
 from pydantic import BaseModel
 
 # --- The robots of the fleet as JSON for the page. Pure. Durations are in seconds --------------
@@ -145,6 +136,7 @@ def fleet_head(sightings: Sequence[Sighting], now: float) -> PanelData:
         'lost': lost,
         'safe': safe,
         'questions': questions,
+        'name_chars': MAX_OPERATOR_CHARS,
     }
 
 
@@ -164,18 +156,19 @@ _log = logging.getLogger('curiosity_rosa.page')
 
 @dataclass(frozen=True)
 class FleetSnapshot:
-    """``rows``: by robot; an unchanged one stays the same object. ``now``: seconds since the
-    epoch; ``clock``: steady seconds.
-    """
+    """``parts``: head and robots. ``now``: seconds since the epoch; ``clock``: steady seconds."""
 
-    head: PanelData
-    rows: Mapping[str, PanelData]
+    parts: Mapping[str, Any]
     ages: Mapping[str, float | None]
     now: float
     clock: float
+    lines: Sequence[PanelData] = ()
+    count: int = 0
 
 
 class FleetFeed:
+    """Reads the robots while snapshots are taken; the time-out of one delays no other."""
+
     def __init__(
         self,
         robots: Sequence[RobotClient],
@@ -186,60 +179,42 @@ class FleetFeed:
         self._robots, self._stops = robots, stops
         self._read_period_s = read_period_s
         self._sightings = {each.name: Sighting(each.name, each.url) for each in robots}
-        self._readers: list[asyncio.Task[None]] = []
-        self._pages = OpenPages(self.snapshot)
-        self._head: PanelData = {}
-        self._rows: dict[str, PanelData] = {}
-        self._last: FleetSnapshot | None = None
-
-    def add_page(self, page: OpenPage[FleetSnapshot]) -> None:
-        self._pages.add(page)
-        if all(each.done() for each in self._readers):
-            loop = asyncio.get_running_loop()
-            self._readers = [loop.create_task(self._read(each)) for each in self._robots]
-
-    def remove_page(self, page: OpenPage[FleetSnapshot]) -> None:
-        self._pages.remove(page)
-        if not len(self._pages):
-            for reader in self._readers:
-                reader.cancel()
-            self._readers = []
+        self._reads: dict[str, tuple[float, asyncio.Task[None]]] = {}  # the newest, and its start
+        self._parts: dict[str, Any] = {}
 
     def snapshot(self) -> FleetSnapshot:
-        """At most UPDATE_PERIOD_S old."""
         clock = time.monotonic()
-        if self._last is not None and clock - self._last.clock <= UPDATE_PERIOD_S:
-            return self._last
+        for robot in self._robots:
+            began, reading = self._reads.get(robot.name, (float('-inf'), None))
+            if clock - began >= self._read_period_s and (reading is None or reading.done()):
+                job = asyncio.get_running_loop().create_task(self._read(robot))
+                self._reads[robot.name] = (clock, job)
         sightings, results = list(self._sightings.values()), self._stops.results()
-        for each in sightings:
-            row = robot_row(each, results.get(each.name), clock)
-            if self._rows.get(each.name) != row:
-                self._rows[each.name] = row
-        head = fleet_head(sightings, clock)
-        self._head = self._head if self._head == head else head
+        parts = {
+            'head': fleet_head(sightings, clock),
+            'robots': [robot_row(each, results.get(each.name), clock) for each in sightings],
+        }
+        for name, facts in parts.items():
+            if self._parts.get(name) != facts:
+                self._parts[name] = facts
         known = {
             name: None if age is None else round(age, 2)
             for name, age in ages(sightings, clock).items()
         }
-        self._last = FleetSnapshot(self._head, dict(self._rows), known, time.time(), clock)
-        return self._last
+        return FleetSnapshot(dict(self._parts), known, time.time(), clock)
 
     async def _read(self, robot: RobotClient) -> None:
-        """Read one robot again and again: its time-outs delay no other."""
-        while True:
-            began = time.monotonic()
-            before = self._sightings[robot.name]
-            try:
-                state = await robot.read()
-                self._sightings[robot.name] = replace(before, state=state, failure='')
-            except RobotUnavailable as error:
-                self._sightings[robot.name] = replace(before, failure=str(error))
-            except Exception:  # the next read may succeed
-                _log.exception('event=fleet_robot_not_read robot=%s', robot.name)
-                failure = 'it could not be read; the log of this agent says more'
-                self._sightings[robot.name] = replace(before, failure=failure)
-            wait_s = self._read_period_s - (time.monotonic() - began)
-            await asyncio.sleep(max(self._read_period_s / 4, wait_s))
+        before = self._sightings[robot.name]
+        try:
+            after = replace(before, state=await robot.read(), failure='')
+        except RobotUnavailable as error:
+            after = replace(before, failure=str(error))
+        except Exception:  # the next read may succeed
+            _log.exception('event=fleet_robot_not_read robot=%s', robot.name)
+            after = replace(
+                before, failure='it could not be read; the log of this agent says more'
+            )
+        self._sightings[robot.name] = after
 
 
 # --- POST /fleet/stop, and the pictures of the page /fleet -------------------------------------
@@ -296,97 +271,19 @@ def _views(results: Mapping[str, StopResult]) -> list[RobotStopView]:
     return [RobotStopView.of(name, result) for name, result in results.items()]
 
 
-TITLE = 'Curiosity ROSA: fleet'
-SCRIPTS = (
-    'link.js',
-    'browser_settings.js',
-    'stop.js',
-    'alert.js',
-    'attention.js',
-    'panels.js',
-)
-_STATIC = Path(__file__).parent / 'static'
-
-
-class FleetHead(Panel, component='components/fleet_head.js'): ...
-
-
-class FleetRobotPanel(Panel, component='components/fleet_robot.js'): ...
-
-
-class FleetPage:
-    """The page of one browser tab."""
-
-    def __init__(self, snapshot: FleetSnapshot, stops: StopAll) -> None:
-        self._stops, self._operator = stops, ''
-        ui.add_head_html(head_html(SCRIPTS, _static('fleet.css')))
-        ui.add_body_html(_static('frame.html'))
-        ui.context.client.content.classes(replace='page fleet')
-        self._head = FleetHead()
-        self._robots: dict[str, FleetRobotPanel] = {}
-        with ui.element('div').classes('robots'):
-            for name in snapshot.rows:
-                self._robots[name] = FleetRobotPanel()
-                self._robots[name].props['robots'] = len(snapshot.rows)
-        BrowserSettings().on('operator', self._on_operator)
-        self._pulse = ConnectionMonitor()
-        self._pulse.on('stop', self._on_stop).on('echo', self._on_echo)
-        self._head.set(snapshot.head)
-        for name, panel in self._robots.items():
-            panel.set(snapshot.rows[name])
-        self._sent = snapshot
-
-    def update(self, snapshot: FleetSnapshot, pages: int) -> None:
-        if snapshot.head is not self._sent.head:
-            self._head.set(snapshot.head)
-        for name, panel in self._robots.items():
-            if snapshot.rows[name] is not self._sent.rows[name]:
-                panel.set(snapshot.rows[name])
-        self._sent = snapshot
-        beat = {
-            'clock': snapshot.clock,
-            'now': snapshot.now,
-            'ages': dict(snapshot.ages),
-            'pages': pages,
-        }
-        self._pulse.run_method('beat', beat)
-
-    def _on_operator(self, event: GenericEventArguments) -> None:
-        self._operator = operator_name(event.args)
-
-    async def _on_stop(self) -> None:
-        """Through the socket; the page first tries POST /fleet/stop."""
-        results = await self._stops.stop(self._operator)
-        ok = all(each.ok for each in results.values())
-        self._pulse.run_method('stopped', ok, summary(results))
-
-    def _on_echo(self, event: GenericEventArguments) -> None:
-        """The page measures the round trip."""
-        self._pulse.run_method('echoed', event.args if isinstance(event.args, float | int) else 0)
-
-
 def add_fleet(app: FastAPI, config: Config) -> None:
     """Serve the page and its routes in ``app``. Call it after ``add_page``."""
-    robots: Sequence[RobotClient] = [HttpRobotClient(each) for each in config.agent.http.fleet]
+    robots: Sequence[RobotClient] = [RobotClient(each) for each in config.agent.http.fleet]
     stops = StopAll(robots)
-    feed = FleetFeed(robots, stops)
 
-    @ui.page(FLEET_PAGE, title=TITLE)
-    def fleet() -> None:
-        page = FleetPage(feed.snapshot(), stops)
+    async def stop(operator: str) -> Outcome:
+        results = await stops.stop(operator_name(operator))
+        return Outcome(all(each.ok for each in results.values()), summary(results))
 
-        def on_disconnect(client: Client) -> None:
-            if not client.has_socket_connection:  # otherwise the client has reconnected already
-                feed.remove_page(page)
-
-        client = ui.context.client
-        client.on_connect(lambda: feed.add_page(page))
-        client.on_disconnect(on_disconnect)
-        client.on_delete(lambda: feed.remove_page(page))
-
+    title, view = 'Curiosity ROSA: fleet', '/fleet/view'
+    page = page_html(PageFiles(), 'fleet', title=title, view=view, frame='fleet_frame.html')
+    app.add_route(FLEET_PAGE, page, include_in_schema=False)
+    app.add_api_websocket_route(
+        '/fleet/view', Views(FleetFeed(robots, stops).snapshot, stop).follow
+    )
     app.include_router(fleet_routes(robots, stops))
-    app.router.routes.append(PageMount(FLEET_PAGE))
-
-
-def _static(name: str) -> str:
-    return (_STATIC / name).read_text(encoding='utf-8')

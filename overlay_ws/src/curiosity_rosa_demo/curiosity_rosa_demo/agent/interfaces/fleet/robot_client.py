@@ -11,32 +11,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import json
 import logging
 import os
+import ssl
 import threading
 import time
-from typing import Protocol, TypeVar
 
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
-    AgentApi,
-    AgentRefused,
-    AgentUnavailable,
-    Frame,
-)
+from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
 from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
-from pydantic import BaseModel, ValidationError
+from curiosity_rosa_demo.trace.reporter import finite_float
+import httpx
+from pydantic import BaseModel
 
 CLIENT = 'fleet'
 READ_TIMEOUT_S = 2.0
-SOCKET_MARGIN_S = 1.0  # the thread of a request that was given up ends so much later
 STOP_TIMEOUT_S = 8.0  # a robot confirms its standstill; a page gives up after 10 s
-
-T = TypeVar('T')
 
 
 class RobotUnavailable(Exception):
@@ -69,23 +63,8 @@ class StopResult:
     took_s: float
 
 
-class RobotClient(Protocol):
-    name: str
-    url: str
-
-    async def read(self) -> RobotState:
-        """Raises RobotUnavailable."""
-
-    async def frame(self, longest_px: int) -> Frame | None:
-        """The newest frame; None: the robot has none. Raises RobotUnavailable."""
-
-    async def stop(self, operator: str) -> StopResult: ...
-
-
-class HttpRobotClient:
-    """Through the HTTP API of the robot's agent. Each request has a thread and a connection of its
-    own; it ends with the time-out of its connection.
-    """
+class RobotClient:
+    """Through the HTTP API of the robot's agent, a connection for each request."""
 
     def __init__(
         self,
@@ -95,67 +74,67 @@ class HttpRobotClient:
         stop_timeout_s: float = STOP_TIMEOUT_S,
     ) -> None:
         self.name, self.url = robot.name, robot.url
-        self._token = os.environ.get(robot.token_variable, '')
+        token = os.environ.get(robot.token_variable, '')
+        self._headers = {'Authorization': f'Bearer {token}'} if token else {}
         self._read_timeout_s, self._stop_timeout_s = read_timeout_s, stop_timeout_s
-        self._reader = self._api(read_timeout_s)
-
-    def _api(self, timeout_s: float, operator: str = '') -> AgentApi:
-        return AgentApi(
-            self.url,
-            client=CLIENT,
-            operator=operator,
-            token=self._token,
-            timeout_s=timeout_s + SOCKET_MARGIN_S,
-        )
+        self._tls = ssl.create_default_context() if robot.url.startswith('https:') else False
 
     async def read(self) -> RobotState:
-        def read() -> RobotState:
-            state, questions = self._reader.state(), self._reader.questions()
+        """Raises RobotUnavailable."""
+        told = await self._ask('GET', '/state', self._read_timeout_s)
+        asked = await self._ask('GET', '/approvals', self._read_timeout_s)
+        try:
+            state = told.json()
             return RobotState(
-                brain=BrainState.model_validate_json(_json(state.get('brain_state'))),
+                brain=BrainState.model_validate_json(json.dumps(state['brain_state'])),
                 not_ready=str(state.get('ready') or ''),
-                questions=tuple(AskedQuestion.model_validate(each) for each in questions),
+                questions=tuple(AskedQuestion.model_validate(each) for each in asked.json()),
                 at=time.monotonic(),
             )
-
-        return await self._in_time('read', read, self._read_timeout_s)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            why = 'its answer is not understood; is it another version?'
+            raise RobotUnavailable(why) from None
 
     async def frame(self, longest_px: int) -> Frame | None:
+        """The newest frame; None: the robot has none. Raises RobotUnavailable."""
         # The first request switches the camera on, for which the server waits as long.
         timeout_s = 2 * self._read_timeout_s
-        return await self._in_time('frame', lambda: self._reader.frame(longest_px), timeout_s)
+        answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=longest_px)
+        if answer.status_code != 200:
+            return None
+        return Frame(answer.content, finite_float(answer.headers.get('X-Timestamp')) or 0.0)
 
     async def stop(self, operator: str) -> StopResult:
         began = time.monotonic()
-        api = self._api(self._stop_timeout_s, operator)
         try:
-            ok, answer = True, await self._in_time('stop', api.stop, self._stop_timeout_s)
+            who = {'client': CLIENT, 'operator': operator_name(operator)}
+            answer = await self._ask('POST', '/stop', self._stop_timeout_s, **who)
+            ok, words = True, str(answer.json()['answer'])
         except RobotUnavailable as error:
-            ok, answer = False, str(error)
-        return StopResult(ok, answer, time.monotonic() - began)
+            ok, words = False, str(error)
+        return StopResult(ok, words, time.monotonic() - began)
 
-    async def _in_time(self, what: str, work: Callable[[], T], timeout_s: float) -> T:
+    async def _ask(
+        self, method: str, path: str, timeout_s: float, **query: str | int
+    ) -> httpx.Response:
         try:
-            return await asyncio.wait_for(
-                run_in_thread(f'fleet-{what}-{self.name}', work), timeout_s
-            )
+            async with httpx.AsyncClient(verify=self._tls, timeout=None, trust_env=False) as http:
+                url, headers = f'{self.url}{path}', self._headers
+                asking = http.request(method, url, params=query, headers=headers)
+                answer = await asyncio.wait_for(asking, timeout_s)
         except asyncio.TimeoutError:
             raise RobotUnavailable(f'did not answer within {timeout_s:g} s') from None
-        except AgentUnavailable:
+        except (httpx.HTTPError, OSError):
             raise RobotUnavailable(f'no agent answers at {self.url}') from None
-        except AgentRefused as error:
-            raise RobotUnavailable(str(error)) from None
-        except ValidationError:
-            raise RobotUnavailable(
-                'its answer is not understood; is it another version?'
-            ) from None
-
-
-def _json(value: object) -> str:
-    return json.dumps(value)
-
-
-# --- The newest frame of each robot, requested when a page asks, once for all pages ------------
+        if not answer.is_error:
+            return answer
+        if answer.status_code == 401:
+            raise RobotUnavailable('the agent refuses the token')
+        try:
+            detail = str(answer.json()['detail'])
+        except (ValueError, TypeError, KeyError):
+            detail = f'the agent answers with HTTP status {answer.status_code}'
+        raise RobotUnavailable(detail)
 
 
 FRAME_PX = 448

@@ -170,6 +170,7 @@ class WrongTokens:
 
 # --- The token, and the sessions of pages ------------------------------------------------------
 
+PAGE_SESSION = 'curiosity.page_session'  # of a scope: whether the request has a page's session
 SESSION_LIFETIME_S = 30 * 86_400
 SALT = b'curiosity rosa: the session of the page'
 HASH_ROUNDS = 100_000  # makes it expensive to guess the token from a cookie

@@ -34,6 +34,7 @@ from curiosity_rosa_demo.agent.interfaces.http.access import (
     cookie_name,
     digest,
     host_name_of,
+    PAGE_SESSION,
     Sessions,
     set_cookie,
     TokenBuckets,
@@ -54,7 +55,7 @@ STOP_PATHS = ('/stop', FLEET_STOP_PATH)
 PUBLIC_PATH = '/healthz'  # needs no token
 PAGE, FLEET_PAGE, LOGIN = '/', '/fleet', '/login'
 PAGES = (PAGE, FLEET_PAGE)
-PAGE_FILES_PREFIX = '/_nicegui/'  # many files, which browsers cache: they have no limit of rate
+PAGE_FILES_PREFIX = '/static/'  # many files, which browsers cache: they have no limit of rate
 RETURN_KEY = 'page'  # of the login's query: where the browser goes afterwards
 KNOWN_METHODS = ('GET', 'POST', 'PATCH', 'DELETE')  # as labels of the figures
 SAFE_METHODS = ('GET', 'HEAD', 'OPTIONS')
@@ -130,9 +131,10 @@ class Guard:
             if _is_foreign(request):
                 raise Problem(403, 'The request comes from a page of another site.')
             self._check_rate(request)
+            scope[PAGE_SESSION] = self._has_session(request)
             body = await self._body(request, receive)
             answer = self._login(request, body or b'') or self._check_access(request)
-            if answer is None and _wants_page(request) and not self._has_session(request):
+            if answer is None and _wants_page(request) and not scope[PAGE_SESSION]:
                 cookie = self._new_cookie(request)
             receive = receive if body is None else _replay(body, receive)
             await (answer or self._app)(scope, receive, sending)
@@ -205,7 +207,7 @@ class Guard:
     def _check_access(self, request: HTTPConnection) -> Response | None:
         """The page for the token where a browser lacks it. None: the request is let in."""
         path = request.scope['path']
-        if path == PUBLIC_PATH or self._has_session(request):
+        if path == PUBLIC_PATH or request.scope[PAGE_SESSION]:
             return None
         if not self._digest:
             if _is_browser(request) and _changes_state(request) and path not in STOP_PATHS:

@@ -98,13 +98,17 @@ class NewPriority(Body):
 
 class Line(Body):
     """A sentence or a command, as at the console. ``client``: a name of the caller's own choice;
-    the agent asks back, and hears a yes, by client.
+    the agent asks back, and hears a yes, by client. ``token``: its name of this line, by which a
+    page knows it again. ``unless_stop``: unless it is a stop, it is
+    refused with these words.
     """
 
     model_config = _examples({'text': 'go to the light'})
 
     text: LineText
     client: Annotated[str, Field(max_length=20, pattern=r'^[a-z0-9-]*$')] = ''
+    token: Annotated[str, Field(max_length=40)] = ''
+    unless_stop: Annotated[str, Field(max_length=200)] = ''
 
 
 class NewAnswer(Body):

@@ -32,16 +32,18 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
     problems,
 )
 from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Operator
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.trace_codec import encode
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 NEEDED_NODES = ('adapter', 'simulator', 'kernel', 'tasks')  # RViz alone needs the visualizer
 NO_GROUND = 'No ground has been analyzed; the skill analyze_ground does it.'
@@ -84,9 +86,16 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         return outcome
 
     @router.post('/say', responses=problems(409, 422))
-    async def say(line: Line, operator: Operator = '') -> LineResultView:
+    async def say(
+        request: Request, line: Line, door: Door, operator: Operator = ''
+    ) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
-        result = await robot.say(line.text, client=line.client, operator=operator)
+        if line.unless_stop and not is_stop_line(line.text):
+            return LineResultView(ok=False, words=line.unless_stop, task=None)
+        saying = robot.say(line.text, door, client=line.client, operator=operator)
+        if door is Origin.PAGE:  # all pages show it
+            saying = request.app.state.talk.told(saying, line.text, operator, line.token)
+        result = await saying
         view = None
         if (task := result.task) is not None:
 

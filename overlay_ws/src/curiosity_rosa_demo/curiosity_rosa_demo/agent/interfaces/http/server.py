@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import (
     EventFeed,
     Streams,
 )
+from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import RunnerAccess, task_routes
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
@@ -65,7 +66,7 @@ def create_app(
     settings: HttpConfig | None = None,
     token: str = '',
 ) -> FastAPI:
-    """``token``: empty if none is needed; check_binding() has the rule. ``app.state.sessions`` is
+    """``token``: empty if none is needed; check_binding() has the rule. ``app.state.talk`` is
     for the page. Without ``settings``, in-process test clients may use any host name; requests
     through a socket are still checked.
     """
@@ -95,7 +96,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
     )
-    app.state.sessions = sessions
+    app.state.sessions, app.state.talk = sessions, TalkLines()
     add_handlers(app)
     routers = [
         _health_routes(access, robot),

@@ -118,6 +118,7 @@ class HttpThread:
             timeout_graceful_shutdown=0,
             h11_max_incomplete_event_size=MAX_HEAD_BYTES,
             ws_max_size=MAX_MESSAGE_BYTES,
+            ws_per_message_deflate=False,  # for each page, again and again
         )
         self._server = Server(config)
         self._server.should_exit = self._closing
@@ -162,6 +163,6 @@ def _url(listener: socket.socket) -> str:
 
 def _redirect_library_logs() -> None:
     """Send the logs of the libraries to the agent's file instead of the console."""
-    for name in ('uvicorn', 'uvicorn.error', 'nicegui', 'asyncio'):
+    for name in ('uvicorn', 'uvicorn.error', 'asyncio'):
         logging.getLogger(name).parent = _log
         logging.getLogger(name).propagate = True

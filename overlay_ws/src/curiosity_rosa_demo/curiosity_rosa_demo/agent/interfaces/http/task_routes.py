@@ -18,6 +18,7 @@ from contextlib import asynccontextmanager
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
+from curiosity_rosa_demo.agent.interfaces.http.access import PAGE_SESSION
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     CancelledTaskView,
     EXAMPLE_ID,
@@ -68,6 +69,14 @@ async def _caller(operator: Operator = '', client: Client = '') -> str:
 
 # Who makes a request, as its query says: for display only.
 Caller = Annotated[str, Depends(_caller)]
+
+
+async def _door(request: Request) -> Origin:
+    """An order of a page, which has the session, is the page's, not that of a script."""
+    return Origin.PAGE if request.scope.get(PAGE_SESSION) else Origin.HTTP
+
+
+Door = Annotated[Origin, Depends(_door)]
 TaskId = Annotated[str, Path(min_length=1, max_length=200, examples=[EXAMPLE_ID])]
 IdempotencyKey = Annotated[
     str | None,
@@ -169,15 +178,20 @@ def decode_cursor(cursor: str) -> int:
 # --- Tasks from requests -----------------------------------------------------------------------
 
 
-def new_task(robot: Robot | None, new: NewTask | Interruption, key: str | None) -> Task:
+def new_task(
+    robot: Robot | None,
+    new: NewTask | Interruption,
+    key: str | None,
+    door: Origin = Origin.HTTP,
+) -> Task:
     """The task that a request asks for, not yet submitted. Raises BadTask, Problem."""
     if robot is None:
         task = Task(new.name, metadata=new.metadata)
     elif why := robot.not_ready_reason():
         raise Problem(503, f'Nothing can run yet: {why}', headers=RETRY_SOON)
     else:
-        task = robot.make_task(new.name, _arguments_of(new.metadata))
-        with_origin(task, Origin.HTTP)
+        task = robot.make_task(new.name, arguments_of(new.metadata))
+        with_origin(task, door)
     for field in type(new).model_fields.keys() - {'name', 'metadata'}:
         setattr(task, field, getattr(new, field))
     # The prefix keeps the keys of clients apart from the agent's own.
@@ -185,7 +199,7 @@ def new_task(robot: Robot | None, new: NewTask | Interruption, key: str | None) 
     return task
 
 
-def _arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
+def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a skill in a task's metadata. Raises BadTask."""
     if 'arguments' not in metadata:
         return metadata
@@ -298,11 +312,12 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         new: NewTask,
         response: Response,
         by: Caller,
+        door: Door,
         key: IdempotencyKey = None,
         traceparent: Traceparent = None,
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
-        task = with_traceparent(new_task(robot, new, key), traceparent)
+        task = with_traceparent(new_task(robot, new, key, door), traceparent)
         stops = 0 if robot is None else robot.stop_count  # a later one overtakes it
 
         async def submit(runner: SkillRunner) -> Task:

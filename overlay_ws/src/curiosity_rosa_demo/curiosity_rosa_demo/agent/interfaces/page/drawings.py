@@ -10,11 +10,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import cached_property
 import json
 import logging
+from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.page import phase_bar, timeline
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
@@ -27,6 +29,7 @@ from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.plots import CaptureMarker
+from curiosity_rosa_demo.drawing.svg import is_drawable
 from curiosity_rosa_demo.drawing.world_map import Frame, View, Zone
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -56,6 +59,33 @@ class Look:
 
 
 DEFAULT_LOOK = Look(480.0, 400.0)
+MIN_LOOK_PX, MAX_LOOK_PX, LOOK_STEP_PX = 120.0, 2560.0, 8.0
+MIN_SCALE, MAX_SCALE = 0.2, 400.0  # pixels a metre of the map
+
+
+def read_look(args: object) -> Look | None:
+    """What a browser asked for; None: it is no look. Sizes are in whole steps, so that pages of
+    about the same size share a drawing.
+    """
+    if not isinstance(args, dict):
+        return None
+    width, height = finite_float(args.get('width')), finite_float(args.get('height'))
+    if width is None or height is None:
+        return None
+    x, y = finite_float(args.get('x')), finite_float(args.get('y'))
+    scale = finite_float(args.get('scale'))
+    known = None not in (x, y, scale) and is_drawable(x, y)
+    return Look(
+        _stepped(width, MIN_LOOK_PX, MAX_LOOK_PX),
+        _stepped(height, MIN_LOOK_PX, MAX_LOOK_PX),
+        centre=(x, y) if known and x is not None and y is not None else None,
+        scale=min(MAX_SCALE, max(MIN_SCALE, scale)) if known and scale is not None else 0.0,
+        follows=known and args.get('follows') is True,
+    )
+
+
+def _stepped(value: float, low: float, high: float) -> float:
+    return min(high, max(low, value // LOOK_STEP_PX * LOOK_STEP_PX))
 
 
 @dataclass(frozen=True)
@@ -64,6 +94,13 @@ class Picture:
 
     svg: str
     view: View | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """As JSON."""
+        view = self.view
+        box = None if view is None else [view.x_min, view.x_max, view.y_min, view.y_max]
+        return json.dumps({'svg': self.svg, 'view': box})
 
 
 class Drawing:
@@ -87,6 +124,12 @@ class Drawing:
 
     def svg(self, look: Look = DEFAULT_LOOK) -> str:
         return self.picture(look).svg
+
+
+def drawn(drawings: Mapping[str, Drawing], looks: Mapping[str, Any]) -> dict[str, str]:
+    """The drawings that a page shows, each in its look, as JSON."""
+    known = {name: read_look(looks.get(name)) for name in drawings}
+    return {name: drawings[name].picture(look).text for name, look in known.items() if look}
 
 
 class DrawingCache:

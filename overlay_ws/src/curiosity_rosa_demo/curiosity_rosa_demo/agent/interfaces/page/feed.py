@@ -6,8 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Reads the robot's state once for all open pages, and sends each page the changes. Records once a
-second what a page shows, so that a page can look back.
+"""Reads the robot's state once for all open pages, and records once a second what a page shows, so
+that a page can look back.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from functools import partial
 import logging
 import time
 
-from curiosity_rosa_demo.agent.interfaces.page.history import History, HistoryFile
-from curiosity_rosa_demo.agent.interfaces.page.open_pages import (
-    errors_logged,
-    OpenPage,
-    OpenPages,
-    UPDATE_PERIOD_S,
+from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
+from curiosity_rosa_demo.agent.interfaces.page.history import (
+    History,
+    HistoryFile,
+    unreadable_text,
 )
 from curiosity_rosa_demo.agent.interfaces.page.past_view import (
     LIVE_PARTS,
     Story,
-    unreadable_text,
 )
+from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
+from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.agent.tasks.task import TaskError
@@ -77,16 +76,9 @@ class PageFeed:
             self._picture_ids,
             note=unreadable_text(self._history.unreadable),
         )
-        self._pages = OpenPages(self.snapshot)
         self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
         self._last_read: Sequence[TaskHistory] = ()
         self._last_snapshot: PageSnapshot | None = None
-
-    def add_page(self, page: OpenPage[PageSnapshot]) -> None:
-        self._pages.add(page)
-
-    def remove_page(self, page: OpenPage[PageSnapshot]) -> None:
-        self._pages.remove(page)
 
     def snapshot(self) -> PageSnapshot:
         """A snapshot that is at most UPDATE_PERIOD_S old."""
@@ -100,11 +92,21 @@ class PageFeed:
                 self._record(self._last_snapshot)  # so that the parts fit the lines
         return self._last_snapshot
 
+    async def detail(self, task_id: str) -> PanelData | None:
+        """The task in full, if it is among the newest. Raises TaskError."""
+        found = self.snapshot().detail(task_id)
+        if found is None:  # it may have come since the last look
+            self._last_read, self._last_snapshot = await self._read_histories(), None
+            found = self.snapshot().detail(task_id)
+        return found
+
     async def record(self) -> None:
         """Record what a page shows, until it is cancelled."""
         while True:
-            with errors_logged('event=page_not_recorded'):
+            try:
                 await self._record_once()
+            except Exception:  # the next second may succeed
+                _log.exception('event=page_not_recorded')
             await asyncio.sleep(RECORD_PERIOD_S)
 
     async def close(self) -> None:

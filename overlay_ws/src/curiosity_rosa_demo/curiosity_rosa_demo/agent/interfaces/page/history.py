@@ -123,6 +123,15 @@ class History:
         """The latest time that differs from the one before."""
         return max(self._last_at, self.lines.end)
 
+    def facts(self, note: str, *, ended: bool = False) -> PanelData:
+        """What a scrubber shows. ``ended``: nothing is recorded any more; else its end is now."""
+        return {
+            'start': self.start,
+            'end': self.end if ended else None,
+            'marks': self.marks.newest(MAX_MARKS),
+            'note': note,
+        }
+
     def record(self, at: float, parts: Mapping[str, PanelData]) -> str:
         """Record what has changed since the last call, as a line for ``restore``; '': nothing."""
         known, at = self._last, self._time(at)
@@ -230,6 +239,12 @@ class History:
         for place in places:
             self._places.add(at, place)
             self._last_place = place
+
+
+def unreadable_text(lines: int) -> str:
+    """What is lost of the history of earlier agents; '': nothing."""
+    what = f'{lines} lines' if lines > 1 else 'One line'
+    return f'{what} of the history could not be read and is left out.' if lines else ''
 
 
 def mark_of(line: PanelData) -> str:

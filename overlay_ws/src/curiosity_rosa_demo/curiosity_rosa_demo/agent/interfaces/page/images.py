@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The pictures of the page. These routes are not part of the API; GET /camera.jpg is."""
+"""The pictures of the page, in its sizes; GET /camera.jpg has the whole frame."""
 
 from __future__ import annotations
 

@@ -6,56 +6,116 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The NiceGUI page on the server of the HTTP API. A browser loads no file from other servers."""
+"""The page on the server of the HTTP API: static files, and the routes on which they live. A
+browser loads no file from other servers.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import base64
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+import hashlib
 import logging
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE
-from curiosity_rosa_demo.agent.interfaces.page.controller import PageController
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache, drawn
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.history import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
-from curiosity_rosa_demo.agent.interfaces.page.layout import Page
 from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary
-from curiosity_rosa_demo.agent.interfaces.page.time_view import TimeView
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
+from curiosity_rosa_demo.agent.interfaces.page.routes import view_routes
+from curiosity_rosa_demo.agent.interfaces.page.views import Views
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.domain.origin import caller_text, PAGE_CLIENT
+from curiosity_rosa_demo.drawing.svg import css
 from curiosity_rosa_demo.infra.config.topics import Config
 from fastapi import FastAPI
-from nicegui import Client, core, ui
-from starlette.routing import Match, Mount
-from starlette.types import Scope
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
 
-TITLE = 'Curiosity ROSA'
-RECONNECT_S = 5.0  # a page that was disconnected for longer is built anew
-PAGE_PATHS = ('/', '/favicon.ico')
-PAGE_FOLDERS = ('/_nicegui/', '/_nicegui_ws/')
+WEB = Path(__file__).parent / 'web'
+# The part of the page that loads first, and in it: STOP, and the check of the connection.
+HEAD_SCRIPTS = ('link', 'browser_settings', 'stop', 'alert', 'attention', 'panels')
+PAGE = """<!doctype html>
+<html lang="en-US" data-view="{view}"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
+<style>{style}</style>{scripts}{preloads}</head>
+<body>{frame}<main id="app" class="page{kind}"></main>
+<script type="module" src="{app}"></script></body></html>
+"""
+POLICY = (
+    "default-src 'none'; script-src 'self' {scripts}; style-src {style}; "
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
 
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class PageMount(Mount):
-    """Matches only ``paths`` and the library's own. The API answers 404 for all others."""
+class PageFiles:
+    """Their address has their version, so that no browser uses old ones after an update."""
 
-    def __init__(self, *paths: str) -> None:
-        super().__init__('/', app=core.app)
-        self._paths = paths
+    def __init__(self) -> None:
+        found = sorted(each for each in WEB.rglob('*') if each.suffix == '.js')
+        self._files = {str(each.relative_to(WEB)): each.read_bytes() for each in found}
+        version = hashlib.sha256(b''.join(self._files.values())).hexdigest()
+        self.folder = f'/static/{version[:12]}'
 
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        path = scope.get('path', '')
-        if (path in self._paths and scope.get('method') == 'GET') or path.startswith(PAGE_FOLDERS):
-            return super().matches(scope)
-        return Match.NONE, {}
+    @property
+    def preloads(self) -> str:
+        """Links for what the page imports, so that no file waits for another one."""
+        return ''.join(
+            f'<link rel="modulepreload" href="{self.folder}/{name}">'
+            for name in self._files
+            if '/' in name and not name.startswith('head/')
+        )
+
+    async def serve(self, request: Request) -> Response:
+        body = self._files.get(request.path_params['name'])
+        if body is None:
+            raise Problem(404, 'The page has no such file; reload it.')
+        headers = {'Cache-Control': 'private, max-age=31536000, immutable'}
+        return Response(body, media_type='text/javascript', headers=headers)
+
+
+def page_html(
+    files: PageFiles, name: str, *, title: str, view: str, frame: str
+) -> Callable[[Request], Awaitable[Response]]:
+    """The page that ``NAME.js`` draws, with its content security policy, as an endpoint."""
+    styles = ('page.css',) if name == 'app' else ('page.css', f'{name}.css')
+    style = css() + ''.join(map(_text, styles))
+    scripts = [_text(f'head/{each}.js') for each in HEAD_SCRIPTS]
+    text = PAGE.format(
+        view=view,
+        title=title,
+        style=style,
+        scripts=''.join(f'<script>{each}</script>' for each in scripts),
+        frame=_text(frame),
+        kind='' if name == 'app' else f' {name}',
+        preloads=files.preloads,
+        app=f'{files.folder}/{name}.js',
+    )
+    policy = POLICY.format(scripts=' '.join(map(_hash, scripts)), style=_hash(style))
+    headers = {'Content-Security-Policy': policy, 'Cache-Control': 'no-store'}
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(text, headers=headers)
+
+    return page
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _text(name: str) -> str:
+    return (WEB / name).read_text(encoding='utf-8')
 
 
 def add_page(
@@ -67,56 +127,27 @@ def add_page(
     history: Path | None = None,
     recordings: Path | None = None,
 ) -> None:
-    """Mount the page at ``/``. Call it before the server starts. ``http/guard.py`` controls the
+    """Serve the page at ``/``. Call it before the server starts. ``http/guard.py`` controls the
     access and the sessions.
 
-    NiceGUI has one application per process, so only the app of the last call has the page.
     ``history``: the file in which what the page shows outlives the agent. ``recordings``: the
     folder of the recordings that a page can show.
     """
-    controller, talk_lines = PageController(robot, runner), TalkLines()
-    feed = PageFeed(robot, runner, config, talk_lines, _history_file(history))
+    feed = PageFeed(robot, runner, config, app.state.talk, _history_file(history))
     library = RecordingLibrary(recordings)
-
-    @ui.page('/', title=TITLE)
-    def index() -> None:
-        page = Page(
-            controller,
-            talk_lines,
-            feed.snapshot(),
-            TimeView(feed.story, library, DrawingCache(config)),
-            camera_hz=config.agent.http.camera_hz,
-            commands=with_templates(config.prompts.templates).values(),
-        )
-
-        def on_disconnect(client: Client) -> None:
-            if not client.has_socket_connection:  # otherwise the client has reconnected already
-                feed.remove_page(page)
-
-        if config.agent.http.fleet:
-            ui.link('All robots', FLEET_PAGE).classes('to-fleet')
-        client = ui.context.client
-        client.on_connect(lambda: feed.add_page(page))
-        client.on_disconnect(on_disconnect)
-        client.on_delete(lambda: feed.remove_page(page))
-
+    views = Views(
+        feed.snapshot,
+        lambda name: robot.stop(caller_text(PAGE_CLIENT, name)),
+        lambda shown, looks: drawn(shown.drawings, looks),
+    )
+    files = PageFiles()
+    page = page_html(files, 'app', title='Curiosity ROSA', view='/view', frame='frame.html')
+    app.add_route('/', page, include_in_schema=False)
+    app.add_route(files.folder + '/{name:path}', files.serve, include_in_schema=False)
+    app.add_api_websocket_route('/view', views.follow)
+    app.include_router(view_routes(robot, feed, library, DrawingCache(config)))
     app.include_router(image_routes(robot, library.picture))
     _record_while_serving(app, feed)
-    core.app.user_middleware.clear()  # added by an earlier call, and already started
-    core.app.middleware_stack = None
-    # Quasar's bar runs for each frame of the camera, and has no name for a screen reader.
-    core.app.config.quasar_config['loadingBar']['skipHijack'] = True
-    ui.run_with(
-        app,
-        title=TITLE,
-        dark=None,
-        language='en-US',
-        tailwind=False,
-        reconnect_timeout=RECONNECT_S,
-        show_welcome_message=False,
-    )
-    app.router.routes.pop()  # NiceGUI's own mount, which would match every path
-    app.router.routes.append(PageMount(*PAGE_PATHS))
 
 
 def _history_file(path: Path | None) -> HistoryFile | None:

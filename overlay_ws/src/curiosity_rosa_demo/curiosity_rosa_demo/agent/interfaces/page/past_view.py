@@ -44,7 +44,7 @@ from curiosity_rosa_demo.recording.file import NotARecording
 from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture, TimedPlace
 
 # What calls for a person now, whatever time is shown.
-LIVE_PARTS = ('alarms', 'approvals', 'talk')
+LIVE_PARTS = ('about', 'alarms', 'approvals', 'talk', 'time')
 NO_SCENE: PanelData = {'pose': None, 'spots': [], 'obstacles': [], 'goal': None, 'forecast': []}
 UNKNOWN_MODE = 'UNKNOWN'
 
@@ -62,8 +62,12 @@ class Story:
     pictures: Callable[[], Collection[str]] = lambda: ()
     note: str = ''
 
-    def snapshot(self, at: float, live: PageSnapshot, drawings: DrawingCache) -> PageSnapshot:
-        """The view at ``at``. ``drawings``: those of the page that looks back."""
+    def view(self, at: float, live: PageSnapshot, drawings: DrawingCache) -> PageSnapshot:
+        """What was shown at ``at``, or at the nearest time that is known: ``live`` has what is
+        unknown of that time.
+        """
+        end = max(self.history.end, live.now)
+        at = min(max(at, self.history.start or 0.0), end)
         view = self.history.view(at, MAX_PLACES)
         parts = past_parts(view.parts or _unknown_parts(live.parts), self.pictures())
         count = self.history.lines.count_until(at)
@@ -74,25 +78,8 @@ class Story:
             'times': drawings.timeline(histories_until(self.histories(), at), at),
             'steps': drawings.phase_bar(last_turn(turn_steps(events))),
         }
-        return replace(
-            live,
-            parts={**parts, **live_parts(live, parts['captures'])},
-            drawings=shown,
-            lines=self.history.lines.newest(MAX_LINES, count),
-            count=count,
-        )
-
-
-def live_parts(live: PageSnapshot, captures: PanelData) -> dict[str, PanelData]:
-    """What stays live, with the pictures of ``captures`` in the conversation."""
-    parts = {name: live.parts[name] for name in LIVE_PARTS}
-    return {**parts, 'talk': {**parts['talk'], 'captures': captures['rows']}}
-
-
-def unreadable_text(lines: int) -> str:
-    """What is lost of the history of earlier agents; '': nothing."""
-    what = f'{lines} lines' if lines > 1 else 'One line'
-    return f'{what} of the history could not be read and is left out.' if lines else ''
+        lines = self.history.lines.newest(MAX_LINES, count)
+        return replace(live, parts=parts, drawings=shown, lines=lines, count=count)
 
 
 def past_parts(parts: Mapping[str, PanelData], pictures: Collection[str]) -> dict[str, PanelData]:
@@ -302,7 +289,7 @@ class RecordingLibrary:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
-        self._open: OrderedDict[str, RecordedRun] = OrderedDict()
+        self._open: OrderedDict[str, tuple[int, RecordedRun, Story]] = OrderedDict()
         self._lock = threading.Lock()
 
     def names(self) -> list[str]:
@@ -313,18 +300,22 @@ class RecordingLibrary:
         return sorted(found, reverse=True)[:MAX_NAMES]
 
     def open(self, name: str) -> Story:
-        """Blocks while it reads the file. Raises RecordingNotShown."""
+        """Blocks while it reads the file, if it is not open. Raises RecordingNotShown."""
         if self._folder is None or name not in self.names():
             raise RecordingNotShown(f'There is no recording {clip(name, 100)!r} any more.')
+        path = self._folder / name
         with self._lock:
             try:
-                run = read_run(self._folder / name)
+                size = path.stat().st_size  # one that is still being recorded is read anew
+                if (known := self._open.get(name)) is not None and known[0] == size:
+                    return known[2]
+                run = read_run(path)
             except (NotARecording, OSError) as error:
                 raise RecordingNotShown(f'{name} cannot be shown: {error}') from None
             story = recorded_story(run)
             if story.history.start is None:
                 raise RecordingNotShown(f'{name} holds nothing to show.')
-            self._open[name] = run
+            self._open[name] = (size, run, story)
             self._open.move_to_end(name)
             while len(self._open) > MAX_OPEN:
                 self._open.popitem(last=False)
@@ -332,7 +323,12 @@ class RecordingLibrary:
 
     def picture(self, event_id: str) -> bytes | None:
         """The picture of a capture in an open recording."""
-        for run in tuple(self._open.values()):
+        for _, run, _ in tuple(self._open.values()):
             if (jpeg := picture_of(run, event_id)) is not None:
                 return jpeg
         return None
+
+    def events(self) -> list[TraceEvent]:
+        """Those of the open recordings."""
+        stories = [story for _, _, story in tuple(self._open.values())]
+        return [event for story in stories for event in story.events()]

@@ -19,9 +19,10 @@ from functools import cache
 import math
 import time
 
+from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.drawings import Drawing, DrawingCache, scene_data
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
-from curiosity_rosa_demo.agent.interfaces.page.history import History
+from curiosity_rosa_demo.agent.interfaces.page.history import History, unreadable_text
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
     alarm_data,
     capture_data,
@@ -38,10 +39,11 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TalkLines
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed, TurnStarted
@@ -86,6 +88,7 @@ class ViewModel:
         self._robot, self._talk_lines = robot, talk_lines
         self._history = history or History()
         self._body = config.agent.http.body
+        self._about = about_data(config)
         self._limits = {
             'odometry': config.thresholds.telemetry.odometry_max_age_s,
             'scan': config.thresholds.telemetry.scan_max_age_s,
@@ -156,6 +159,8 @@ class ViewModel:
             'triggers': trigger_data(robot.triggers()),
             'captures': shown_captures,
             'ground': ground_data(robot.ground()),
+            'about': self._about,
+            'time': self._history.facts(unreadable_text(self._history.unreadable)),
             'scene': scene_data(state, pose, captures, histories, robot.questions()),
         }
         for name, facts in parts.items():
@@ -215,6 +220,17 @@ class ViewModel:
             before = None if self._last_event is None else self._last_event.ts
             self._history.add_line(now, trace_data(event, before))
             self._last_event = event
+
+
+def about_data(config: Config) -> PanelData:
+    """What does not change while the agent runs."""
+    commands = with_templates(config.prompts.templates).values()
+    return {
+        'camera_period_s': 1.0 / config.agent.http.camera_hz,
+        'commands': [[each.name, each.argument, each.help] for each in commands],
+        'fleet': bool(config.agent.http.fleet),
+        'name_chars': MAX_OPERATOR_CHARS,
+    }
 
 
 def last_turn(events: Sequence[TraceEvent]) -> Sequence[TraceEvent]:

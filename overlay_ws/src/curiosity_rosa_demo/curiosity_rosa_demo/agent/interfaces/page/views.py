@@ -1,0 +1,220 @@
+# Copyright 2026 Curiosity ROSA maintainers
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except
+# in compliance with the License. You may obtain a copy of the License at
+# http://www.apache.org/licenses/LICENSE-2.0 Unless required by applicable law or agreed to in
+# writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
+# WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+"""The sockets on which browsers follow a view: each gets all of it first, then what changes.
+
+One look serves all sockets, and what is equal for them is encoded once. Runs in the page's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+import json
+import logging
+import secrets
+import time
+from typing import Any, Protocol
+
+from curiosity_rosa_demo.agent.interfaces.http.streams import SEND_TIMEOUT_S
+from curiosity_rosa_demo.domain.skills import Outcome
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+CLIENT_GONE = (OSError, asyncio.TimeoutError)  # the client is gone, or slow
+UPDATE_PERIOD_S = 0.2
+PROCESS = secrets.token_hex(4)  # a page of another run of the agent loads itself anew
+
+_log = logging.getLogger('curiosity_rosa.page')
+
+
+class Snapshot(Protocol):
+    """``parts``: as JSON; an unchanged one stays the same object. ``lines``: of the trace; the
+    last one has number ``count``. ``now``: seconds since the epoch; ``clock``: steady seconds.
+    """
+
+    @property
+    def parts(self) -> Mapping[str, Any]: ...
+    @property
+    def lines(self) -> Sequence[Any]: ...
+    @property
+    def count(self) -> int: ...
+    @property
+    def ages(self) -> Mapping[str, float | None]: ...
+    @property
+    def now(self) -> float: ...
+    @property
+    def clock(self) -> float: ...
+
+
+@dataclass(eq=False)
+class Follower:
+    """One socket. ``looks``: how its page shows the drawings. ``replies``: still to be sent."""
+
+    socket: WebSocket
+    looks: dict[str, Any] = field(default_factory=dict)
+    replies: list[str] = field(default_factory=list)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Views:
+    """``snapshot``: what is to be seen now; taken only while somebody follows. ``stop``: of the
+    person with a name. ``drawings``: those of a snapshot, as JSON text, for a page's looks.
+    """
+
+    def __init__(
+        self,
+        snapshot: Callable[[], Snapshot],
+        stop: Callable[[str], Awaitable[Outcome]],
+        drawings: Callable[[Any, Mapping[str, Any]], Mapping[str, str]] = lambda shown, looks: {},
+    ) -> None:
+        self._snapshot, self._stop, self._drawings = snapshot, stop, drawings
+        self._followers: set[Follower] = set()
+        self._shown: Snapshot | None = None
+        self._before: Snapshot | None = None
+        self._change = ''  # from ``_before`` to ``_shown``, encoded
+        self._texts: dict[str, tuple[object, str]] = {}  # of the parts
+        self._looking: asyncio.Task[None] | None = None
+        self._stops: set[asyncio.Task[None]] = set()
+
+    async def follow(self, socket: WebSocket) -> None:
+        """Serve ``socket`` until it closes."""
+        await socket.accept()
+        follower = Follower(socket)
+        self._followers.add(follower)
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.get_running_loop().create_task(self._look())
+        sender = asyncio.get_running_loop().create_task(self._send(follower))
+        try:
+            while True:
+                self._receive(follower, await socket.receive_text())
+        except (WebSocketDisconnect, KeyError, RuntimeError):  # closed, or it sent no text
+            pass
+        finally:
+            self._followers.discard(follower)
+            sender.cancel()
+            await asyncio.wait([sender])
+
+    def _receive(self, follower: Follower, text: str) -> None:
+        """``stop``: the name of a person; ``looks``: by drawing; ``echo``: comes back at once."""
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError):
+            return
+        if not isinstance(given, dict):
+            return
+        if 'stop' in given:
+            job = asyncio.get_running_loop().create_task(self._run_stop(follower, given['stop']))
+            self._stops.add(job)
+            job.add_done_callback(self._stops.discard)
+        if isinstance(echo := given.get('echo'), int | float):
+            self._reply(follower, {'echo': echo})
+        if isinstance(looks := given.get('looks'), dict):
+            follower.looks = looks
+            follower.wake.set()
+
+    async def _run_stop(self, follower: Follower, name: object) -> None:
+        try:
+            outcome = await self._stop(name if isinstance(name, str) else '')
+        except Exception as error:
+            _log.exception('event=page_request_failed')
+            outcome = Outcome(False, f'It failed inside ({type(error).__name__}).')
+        self._reply(follower, {'stopped': {'ok': outcome.ok, 'words': outcome.answer}})
+
+    def _reply(self, follower: Follower, message: dict[str, Any]) -> None:
+        follower.replies.append(json.dumps(message))
+        follower.wake.set()
+
+    async def _look(self) -> None:
+        while self._followers:
+            began = time.monotonic()
+            # Without updates, the pages themselves report that their data is stale.
+            try:
+                self._take(self._snapshot())
+            except Exception:
+                _log.exception('event=page_not_looked')
+            await asyncio.sleep(
+                max(UPDATE_PERIOD_S / 4, UPDATE_PERIOD_S - (time.monotonic() - began))
+            )
+
+    def _take(self, shown: Snapshot) -> None:
+        self._before, self._shown = self._shown, shown
+        if self._before is not None:
+            self._change = self._since(self._before, shown)
+        for follower in self._followers:
+            follower.wake.set()
+
+    async def _send(self, follower: Follower) -> None:
+        sent: Snapshot | None = None
+        drawn: dict[str, str] = {}
+        try:
+            while True:
+                await follower.wake.wait()
+                follower.wake.clear()
+                texts, follower.replies = follower.replies, []
+                try:
+                    if (shown := self._shown) is not None:
+                        new = self._new_drawings(shown, follower.looks, drawn)
+                        if shown is not sent or new:
+                            texts.append(self._message(sent, shown, new))
+                        sent = shown
+                        drawn |= new
+                except Exception:  # the next look may succeed
+                    _log.exception('event=page_not_shown')
+                for text in texts:
+                    await asyncio.wait_for(follower.socket.send_text(text), SEND_TIMEOUT_S)
+        except (*CLIENT_GONE, WebSocketDisconnect, RuntimeError):
+            with suppress(*CLIENT_GONE, WebSocketDisconnect, RuntimeError):  # its page asks anew
+                await asyncio.wait_for(follower.socket.close(), SEND_TIMEOUT_S)
+
+    def _new_drawings(
+        self, shown: Snapshot, looks: Mapping[str, Any], drawn: Mapping[str, str]
+    ) -> dict[str, str]:
+        found = self._drawings(shown, looks)
+        return {name: text for name, text in found.items() if drawn.get(name) is not text}
+
+    def _message(self, sent: Snapshot | None, shown: Snapshot, drawings: Mapping[str, str]) -> str:
+        if sent is shown:
+            fields = '"parts":{}'
+        elif sent is not None and sent is self._before:
+            fields = self._change
+        else:
+            fields = self._since(sent, shown)
+        inside = ','.join(f'"{name}":{text}' for name, text in drawings.items())
+        return f'{{{fields},"drawings":{{{inside}}}}}'
+
+    def _since(self, sent: Snapshot | None, shown: Snapshot) -> str:
+        """What of ``shown`` is new after ``sent``, as the fields of a JSON object."""
+        known = {} if sent is None else sent.parts
+        parts = [
+            f'"{name}":{self._text(name, facts)}'
+            for name, facts in shown.parts.items()
+            if known.get(name) is not facts
+        ]
+        beat = {
+            'clock': shown.clock,
+            'now': shown.now,
+            'ages': dict(shown.ages),
+            'pages': len(self._followers),
+        }
+        fields = [f'"parts":{{{",".join(parts)}}}', f'"beat":{json.dumps(beat)}']
+        fresh = len(shown.lines) if sent is None else shown.count - sent.count
+        if fresh:
+            lines = shown.lines[max(0, len(shown.lines) - fresh) :]
+            replace = json.dumps(sent is None or fresh > len(shown.lines))
+            fields += [f'"lines":{json.dumps(list(lines))}', f'"replace":{replace}']
+        if sent is None:
+            fields.append(f'"process":"{PROCESS}"')
+        return ','.join(fields)
+
+    def _text(self, name: str, facts: object) -> str:
+        known = self._texts.get(name)
+        if known is None or known[0] is not facts:
+            known = self._texts[name] = (facts, json.dumps(facts, default=str))
+        return known[1]
