@@ -49,7 +49,7 @@ def client(app: FastAPI, **options: Any) -> httpx.AsyncClient:
 
 def as_page(http: httpx.AsyncClient, app: FastAPI) -> httpx.AsyncClient:
     """``http`` with the session of a page that ``app`` has served."""
-    http.cookies.set(cookie_name(http.base_url.netloc), app.state.sessions.create())
+    http.cookies.set(cookie_name(http.base_url.netloc.decode()), app.state.sessions.create())
     return http
 
 

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
-from curiosity_rosa_demo.agent.runtime.robot import LineResult
+from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
@@ -193,7 +193,7 @@ async def test_what_came_of_a_line_is_told_to_all_pages_and_a_fault_without_its_
     with FakeRobot() as robot:
         app = create_app(robot.runner, robot=robot)
 
-        async def broken(*_: object, **__: object) -> LineResult:
+        async def broken(*_: object, **__: object) -> Reply:
             raise RuntimeError('secret')
 
         async with client(app) as script, client(app) as http:

@@ -110,12 +110,18 @@ LEAST = {
     '0.1.0/refusals': 58,
     '0.1.0/stuck': 18,
 }
+# What the rules decide otherwise by now, on purpose, by recording.
+CHANGED = {
+    # The reason of a stop outlives a stop call that failed before a later one worked.
+    '0.1.0/loaded': [('status: last_error_reason', "''", "'Stopped: mast is unknown'")],
+}
 
 
 @pytest.mark.parametrize('name', FILES)
 def test_the_rules_decide_as_they_did(name: str) -> None:
     report = replay(recording(name))
-    assert not report.differences, '\n'.join(each.text() for each in report.differences)
+    otherwise = [(each.decision, each.recorded, each.replayed) for each in report.differences]
+    assert otherwise == CHANGED.get(name, []), report.table()
     assert report.decided >= LEAST[name], report.table()
 
 

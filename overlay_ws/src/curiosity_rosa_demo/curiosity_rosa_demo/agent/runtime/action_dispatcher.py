@@ -174,11 +174,16 @@ class ActionDispatcher:
             if batch.message is not None:
                 batch.message.settle(reply)
                 if batch.message.reply.cancelled() and reply.task is not None:
-                    self._in_background(self._cancel_withdrawn(reply.task))
+                    self.withdraw(reply.task)
 
-    async def _cancel_withdrawn(self, task: Task) -> None:
-        with suppress(TaskError):
-            await self._runner.cancel(task.id, 'its caller was told that nobody answered')
+    def withdraw(self, task: Task) -> None:
+        """Cancel a task of which its caller does not know. Call it in the loop."""
+
+        async def cancel() -> None:
+            with suppress(TaskError):
+                await self._runner.cancel(task.id, 'its caller was told that nobody answered')
+
+        self._in_background(cancel())
 
     def _with_unseen_pauses(self, steps: Sequence[_Step]) -> Sequence[_Step]:
         """``steps``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""

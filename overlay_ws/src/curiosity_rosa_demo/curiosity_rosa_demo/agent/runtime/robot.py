@@ -196,6 +196,10 @@ class Robot:
             if order.reply.cancel():  # withdrawn: nobody would know that it runs
                 raise
             reply = order.reply.result()
+        except asyncio.CancelledError:  # of a call whose caller was told that nobody answered
+            if not order.reply.cancel() and (stored := order.reply.result().task) is not None:
+                self._runtime.withdraw(stored)
+            raise
         if reply.task is None:
             raise (OrderRefused if reply.refused else TaskError)(reply.text)
         return reply.task

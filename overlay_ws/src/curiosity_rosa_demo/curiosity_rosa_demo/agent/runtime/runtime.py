@@ -332,6 +332,10 @@ class Runtime:
             except Exception as error:
                 self._trace_error(f'After the stop: {error!r}')
 
+    def withdraw(self, task: Task) -> None:
+        """Cancel a task of which its caller does not know."""
+        self._event_loop.call_soon(self._dispatcher.withdraw, task)
+
     def post(self, message: Message) -> None:
         """Post a message to the kernel, after ``run_tasks``. It gets a reply in any case; it is
         dropped if a stop was requested since its ``stops`` were read.
