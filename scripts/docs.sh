@@ -7,6 +7,8 @@
 # search needs a server: "python3 -m http.server -d run/site".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/setup.sh
+(source scripts/env.sh && python scripts/configuration_tables.py)
 source scripts/tool_env.sh
 _cr_tool_env .venv-docs standalone/requirements-docs.txt mkdocs
 NO_MKDOCS_2_WARNING=1 exec .venv-docs/bin/mkdocs build --strict "$@"
