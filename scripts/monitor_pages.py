@@ -21,7 +21,7 @@ from collections.abc import Iterable
 import json
 from pathlib import Path
 import re
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.limits import Thresholds
@@ -87,7 +87,7 @@ def _anchor(requirement: Requirement) -> str:
 
 def _entry(requirement: Requirement) -> str:
     monitor = (
-        f'```text\n{_wrapped(requirement.formula)}\n```'
+        indent(_wrapped(requirement.formula), '    ')
         if requirement.formula
         else _wrapped(f'Not monitored. {requirement.no_monitor}')
     )
