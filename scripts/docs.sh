@@ -3,6 +3,7 @@
 #
 #   scripts/docs.sh [ARGUMENT OF mkdocs build]...
 #
+# The tables of configuration.md are made from the product's schemas, before the site.
 # mkdocs has a separate environment, .venv-docs, because the product does not need it. Open run/site/index.html; the
 # search needs a server: "python3 -m http.server -d run/site".
 set -euo pipefail
