@@ -3,10 +3,13 @@
 #
 #   scripts/docs.sh [ARGUMENT OF mkdocs build]...
 #
+# The tables of configuration.md are made from the product's schemas, before the site.
 # mkdocs has a separate environment, .venv-docs, because the product does not need it. Open run/site/index.html; the
 # search needs a server: "python3 -m http.server -d run/site".
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+scripts/setup.sh
+(source scripts/env.sh && python scripts/configuration_tables.py)
 source scripts/tool_env.sh
 _cr_tool_env .venv-docs standalone/requirements-docs.txt mkdocs
 NO_MKDOCS_2_WARNING=1 exec .venv-docs/bin/mkdocs build --strict "$@"

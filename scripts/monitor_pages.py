@@ -21,7 +21,7 @@ from collections.abc import Iterable
 import json
 from pathlib import Path
 import re
-from textwrap import wrap
+from textwrap import indent, wrap
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.limits import Thresholds
@@ -60,10 +60,15 @@ def page(requirements: Iterable[Requirement], thresholds: Thresholds) -> str:
         (f'[{each.id}](#{_anchor(each)})', each.title, each.severity, each.response)
         for each in entries
     ]
+    proofs = [
+        (each.id, f'`{each.rule}`', f'`{each.property_test}`', f'`{each.ros_test}`', each.source)
+        for each in entries
+    ]
     signals = [(f'`{name}`', text) for name, text in SIGNALS.items()]
     seconds = [(f'`{name}`', f'{value:g}') for name, value in limits_of(thresholds).items()]
     parts = [
         HEAD + _table(('', 'requirement', 'severity', 'response'), summary),
+        _table(('', 'rule', 'property', 'end to end', 'source'), proofs),
         *map(_entry, entries),
         '## Formulas\n\nPast-time metric temporal logic. `historically[0:b]` x: x for the last b '
         'seconds. `once[0:b]` x: x at least once\nin the last b seconds. x `since` y: y was true '
@@ -81,19 +86,13 @@ def _anchor(requirement: Requirement) -> str:
 
 
 def _entry(requirement: Requirement) -> str:
-    lines = [
-        ('rule', f'`{requirement.rule}`'),
-        ('property', f'`{requirement.property_test}`'),
-        ('end to end', f'`{requirement.ros_test}`'),
-        ('source', requirement.source),
-    ]
     monitor = (
-        f'```text\n{_wrapped(requirement.formula)}\n```'
+        indent(_wrapped(requirement.formula), '    ')
         if requirement.formula
         else _wrapped(f'Not monitored. {requirement.no_monitor}')
     )
     head = f'## {requirement.id} {requirement.title}'
-    return '\n\n'.join([head, _wrapped(requirement.rationale), _table(('', ''), lines), monitor])
+    return '\n\n'.join([head, _wrapped(requirement.rationale), monitor])
 
 
 def _wrapped(text: str) -> str:

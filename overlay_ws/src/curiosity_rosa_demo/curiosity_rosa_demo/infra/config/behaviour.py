@@ -229,7 +229,9 @@ class ActivityConfig(Section):
     work. ``minutes``: how long it lasts after its work; 0: it ends with its work. ``needs``:
     required abilities, as ``device.ability``. ``again_after_h``: the shortest time since it was
     last done, or started without a failure. ``ends``: it starts only during one of these
-    activities, and ends that one.
+    activities, and ends that one. ``interruptible``: a preemptive activity may interrupt it.
+    ``energy_per_h``: change of the charge in an hour where no battery is measured. ``energy_min``:
+    charge that it needs to start. ``expects``: the result of its work.
     """
 
     says: str = Field(min_length=1)
