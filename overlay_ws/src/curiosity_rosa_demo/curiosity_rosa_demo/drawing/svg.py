@@ -138,17 +138,15 @@ COLOURS = {  # on light, on dark
 
 def css() -> str:
     """Once a page: the colours as custom properties, and how the drawings use them. Dark on a
-    screen, not on paper, where the browser says so; NiceGUI's body--light and body--dark overrule
-    it.
+    screen, not on paper, where the browser says so.
     """
     light, dark = (
         ' '.join(f'--cr-{name}: {pair[side]};' for name, pair in COLOURS.items())
         for side in (0, 1)
     )
     return (
-        f':root, .body--light {{ {light} }}\n'
+        f':root {{ {light} }}\n'
         f'@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n'
-        f'.body--dark {{ {dark} }}\n'
         f'{Path(__file__).with_name("drawing.css").read_text(encoding="utf-8")}'
     )
 
