@@ -79,6 +79,7 @@ def test_the_first_run(bench: Bench) -> None:
         follows(run, since, lines)
     run.send(':quit')
     assert run.end() == 0
+    assert 'Warning' not in run.output()
 
 
 def commands(page: str, part: str) -> list[str]:

@@ -133,20 +133,22 @@ def run_terminal(
     and a status line. ``status`` is the text of that line; '' stands for a hint.
     """
     from prompt_toolkit import PromptSession
-    from prompt_toolkit.completion import NestedCompleter
+    from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import FileHistory
     from prompt_toolkit.patch_stdout import patch_stdout
 
     def toolbar() -> str:
         return f' {status() or STATUS_HINT}'
 
+    choices = {**COMMAND_CHOICES, 'submit': tuple(skills)}
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
-        completer=NestedCompleter.from_nested_dict(
-            {
-                **{f':{name}': set(COMMAND_CHOICES.get(name, ())) or None for name in commands},
-                ':submit': set(skills),
-            }
+        completer=WordCompleter(
+            [
+                *(f':{name}' for name in commands),
+                *(f':{name} {choice}' for name in commands for choice in choices.get(name, ())),
+            ],
+            sentence=True,
         ),
         complete_while_typing=False,
         bottom_toolbar=toolbar,

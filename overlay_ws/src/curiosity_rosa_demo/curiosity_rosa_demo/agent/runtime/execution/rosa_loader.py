@@ -16,6 +16,7 @@ from concurrent.futures import Future
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
+import warnings
 
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest, TurnResult
 from curiosity_rosa_demo.infra.spans import span
@@ -47,6 +48,12 @@ class RosaLoader:
 
     def _load(self) -> None:
         try:
+            import langchain  # noqa: F401  its import enables all of its warnings
+
+            # LangGraph's own import raises this warning, for a default that no turn uses.
+            warnings.filterwarnings(
+                'ignore', message='The default value of `allowed_objects`', module='langgraph'
+            )
             from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
             from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
