@@ -111,6 +111,9 @@ class Console:
 
     def flush(self) -> None: ...
 
+    def isatty(self) -> bool:
+        return False
+
 
 class Mission:
     """``folder`` is empty and the mission's own. ``config_dir``: the YAML contracts."""

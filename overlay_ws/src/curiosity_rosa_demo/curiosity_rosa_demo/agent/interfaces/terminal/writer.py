@@ -73,7 +73,7 @@ class ConsoleWriter:
 
 def _wrapped(text: str) -> str:
     """In a terminal, lines longer than it is wide break between words."""
-    if not sys.stdout.isatty():
+    if sys.stdout is None or not sys.stdout.isatty():
         return text
     columns = shutil.get_terminal_size().columns
     return '\n'.join(
