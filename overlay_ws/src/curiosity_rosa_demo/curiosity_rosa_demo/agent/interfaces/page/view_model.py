@@ -68,10 +68,6 @@ class PageSnapshot:
     clock: float
     detail: Callable[[str], PanelData | None] = lambda task_id: None
 
-    def lines_after(self, count: int) -> Sequence[PanelData]:
-        """The stored lines after number ``count``."""
-        return self.lines[max(0, len(self.lines) - (self.count - count)) :]
-
 
 class ViewModel:
     """Use it in one thread. ``history`` has the lines of the trace, and what earlier agents
