@@ -138,7 +138,6 @@ class Rules:
         self._stop_failure = self._error_before = ''
         self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
         self._driven = ''  # the last motion that the adapter started
-        self._moving_since = time.travelled
         self._serial = 0
         self._moves_in_flight: set[int] = set()
         # 0: a start call of an earlier process that may still be unanswered.
@@ -220,7 +219,7 @@ class Rules:
         self._insist(clock_problem or self._motion_refusal(motion))
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
-            self._moving_since = self.time.travelled
+            self.time.depart()
         self.motion, self._driven = Motion.MOVING, motion
         self._moved_since = None
         self.drive.begin(motion)
@@ -569,7 +568,7 @@ class Rules:
         if self._is_driving:
             if part := next((each for each in self.parts.values() if not each.is_stowed), None):
                 self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
-            elif self.time.travelled - self._moving_since >= self._config.max_duration_s:
+            elif self.time.travelled >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self.agent.stop_reason():
                 self._request_stop(reason)
