@@ -7,26 +7,20 @@
 # language governing permissions and limitations under the License.
 
 
-"""Print the results of bench/results into the pages of docs/reference.
-
-A page has a place for each result: ``<!-- result: NAME -->`` to ``<!-- end -->``.
-
-Run: scripts/bench.sh --report
+"""The tables of bench/results for the pages of docs/reference, which include each by its name.
+scripts/docs.sh runs this, before the site.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-import re
-import sys
 import textwrap
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ROOT / 'docs/reference'
 RESULTS = ROOT / 'bench/results'
-PLACE = re.compile(r'(<!-- result: (\w+) -->\n).*?(<!-- end -->)', re.DOTALL)
+TABLES = ROOT / 'run/tables/results'
 
 
 def section(saved: dict[str, Any]) -> str:
@@ -51,20 +45,11 @@ def read_results(folder: Path = RESULTS) -> dict[str, dict[str, Any]]:
     return {file.stem: json.loads(file.read_text()) for file in sorted(folder.glob('*.json'))}
 
 
-def filled(page: str, results: dict[str, dict[str, Any]]) -> str:
-    """The page with each result in its place. Raises KeyError for a result that is missing."""
-    return PLACE.sub(lambda m: f'{m[1]}\n{section(results[m[2]])}\n\n{m[3]}', page)
-
-
-def main() -> int:
-    results = read_results()
-    for file in sorted(PAGES.glob('*.md')):
-        page = file.read_text(encoding='utf-8')
-        if (made := filled(page, results)) != page:
-            file.write_text(made, encoding='utf-8')
-            print(f'{file.relative_to(ROOT)} is new')
-    return 0
+def main() -> None:
+    TABLES.mkdir(parents=True, exist_ok=True)
+    for name, saved in read_results().items():
+        (TABLES / f'{name}.md').write_text(f'{section(saved)}\n', encoding='utf-8')
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    main()

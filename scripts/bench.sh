@@ -5,7 +5,6 @@
 #   scripts/bench.sh --save [NAME]...     and writes its results to bench/results
 #   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test, two at a time, each with
 #                                         its log in run/bench-smoke
-#   scripts/bench.sh --report             print bench/results into the pages of docs/reference
 #
 # Exits with 1 if a benchmark violates an invariant. A missed aim is only printed.
 set -euo pipefail
@@ -13,7 +12,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/env.sh
 option=
 case ${1-} in
-  --report) exec python bench/report.py ;;
   --save | --smoke) option=$1; shift ;;
 esac
 all=()

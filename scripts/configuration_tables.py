@@ -27,7 +27,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[1] / 'run/configuration'
+FOLDER = Path(__file__).resolve().parents[1] / 'run/tables'
 WORDS = {
     models.json_object: 'keys with JSON values',
     base.ros_name: 'ROS name',

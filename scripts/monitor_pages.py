@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What is made from monitor/requirements.yaml: docs/reference/requirements.md, and the files that
-NASA's Ogma reads to make a C monitor for ROS 2. ``python scripts/monitor_pages.py`` writes them.
+"""What is made from monitor/requirements.yaml: the body of docs/reference/requirements.md, which
+scripts/docs.sh includes in the site, and the files that NASA's Ogma reads to make a C monitor for
+ROS 2. ``python scripts/monitor_pages.py`` writes them.
 
 The format for Ogma is that of curiosity_rover_ogma in space-ros/demos: document.json holds Copilot
 expressions, vars-db.json the topics. Ogma evaluates all properties at each message of an input. So
@@ -31,30 +32,16 @@ from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Re
 from curiosity_rosa_demo.monitor.signals import RATE_HZ, SIGNALS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / 'docs/reference/requirements.md'
+PAGE = ROOT / 'run/tables/requirements.md'
 OGMA = ROOT / 'contrib/space-ros-demos/curiosity_rover_rosa/ogma'
 
 # --- the page -----------------------------------------------------------------------------------
 
 WIDTH = 112
-HEAD = """# Requirements
-
-<!-- Made: python scripts/monitor_pages.py -->
-
-The safety properties S1 to S6 and the flight rules FR-01 to FR-22. A rule in code keeps each
-requirement. A property test and a test with real processes prove the rule. The
-[monitor](monitor.md), which shares no code with the rules, checks the requirement on the topics of
-the running system. A test fails if one of the four is missing.
-
-Severity: an advisory informs, a caution holds an order back, a warning ends a motion, a critical
-violation endangers the rover. Response: what the rule does, namely warn, hold the order, stop,
-stow the mast, or stop and latch SAFE.
-
-"""
 
 
 def page(requirements: Iterable[Requirement], thresholds: Thresholds) -> str:
-    """The page in Markdown."""
+    """The body of the page in Markdown."""
     entries = list(requirements)
     summary = [
         (f'[{each.id}](#{_anchor(each)})', each.title, each.severity, each.response)
@@ -67,7 +54,7 @@ def page(requirements: Iterable[Requirement], thresholds: Thresholds) -> str:
     signals = [(f'`{name}`', text) for name, text in SIGNALS.items()]
     seconds = [(f'`{name}`', f'{value:g}') for name, value in limits_of(thresholds).items()]
     parts = [
-        HEAD + _table(('', 'requirement', 'severity', 'response'), summary),
+        _table(('', 'requirement', 'severity', 'response'), summary),
         _table(('', 'rule', 'property', 'end to end', 'source'), proofs),
         *map(_entry, entries),
         '## Formulas\n\nPast-time metric temporal logic. `historically[0:b]` x: x for the last b '
@@ -209,6 +196,7 @@ def files(config: Config) -> dict[str, str]:
 
 def main() -> None:
     config = load_config()
+    PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(load_requirements(), config.thresholds), encoding='utf-8')
     for name, text in files(config).items():
         (OGMA / name).write_text(text, encoding='utf-8')

@@ -141,14 +141,11 @@ def test_the_page_of_the_configuration_has_each_file_with_each_of_its_keys() -> 
 
 BENCHES = sorted({file.stem for file in (ROOT / 'bench').glob('[a-z]*.py')} - {'report'})
 RESULTS = report.read_results()
-RESULT_PAGES = {file: file.read_text(encoding='utf-8') for file in report.PAGES.glob('*.md')}
 
 
 def test_the_pages_have_each_result_once_with_the_benchmark_that_makes_it_again() -> None:
-    for file, page in RESULT_PAGES.items():
-        assert report.filled(page, RESULTS) == page, f'{file.name}: scripts/bench.sh --report'
-    places = [name for page in RESULT_PAGES.values() for _, name, _ in report.PLACE.findall(page)]
-    assert sorted(places) == sorted(RESULTS)
+    included = re.findall(r'"results/(\w+)\.md"', ''.join(map(text_of, PAGES)))
+    assert sorted(included) == sorted(RESULTS)
     for name in BENCHES:
         assert f'Run: python bench/{name}.py' in str(import_module(name).__doc__)
     for name, saved in RESULTS.items():
