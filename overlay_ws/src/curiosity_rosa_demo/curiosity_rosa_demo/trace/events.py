@@ -70,14 +70,12 @@ class TypedEvent(Model):
             return None
         data: Any = event.data or {}
         data = data.get(cls.KEY) if cls.KEY else data
-        if not isinstance(data, dict):
-            return None
         of_event = {name: getattr(event, name) for name in EVENT_FIELDS}
         try:
             return cls.model_validate(
                 {**data, 'data': data, **of_event}, by_name=False, extra='ignore'
             )
-        except ValidationError:
+        except (TypeError, ValidationError):  # the data are no object, or not its own
             return None
 
 
