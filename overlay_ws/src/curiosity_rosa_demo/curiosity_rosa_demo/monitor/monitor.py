@@ -66,10 +66,6 @@ Response = Literal['warn', 'hold', 'stop', 'stow', 'safe']
 SIGNAL, LIMIT = re.compile(r'\{(\w+)\}'), re.compile(r'<(\w+)>')
 
 
-class RequirementsError(Exception):
-    """The table is invalid. The message names the file, the entry and the rule."""
-
-
 class Requirement(BaseModel):
     """One entry. ``rule``: ``module.path:Name`` below the package; the tests: ``file::function``.
 
@@ -103,11 +99,11 @@ class Requirement(BaseModel):
         return tuple(dict.fromkeys(SIGNAL.findall(self.formula)))
 
     def formula_with(self, limits: dict[str, float]) -> str:
-        """The formula with its limits as numbers. Raises RequirementsError for an unknown one."""
+        """The formula with its limits as numbers. Raises ConfigError for an unknown one."""
         unknown = set(LIMIT.findall(self.formula)) - limits.keys()
         if unknown:
             names = ', '.join(sorted(unknown))
-            raise RequirementsError(f'{self.id}: {names}: no such limit; see monitor/monitor.py')
+            raise ConfigError(f'{self.id}: {names}: no such limit; see monitor/monitor.py')
         return LIMIT.sub(lambda name: f'{limits[name[1]]:g}', self.formula)
 
 
@@ -116,16 +112,16 @@ TABLE = TypeAdapter(list[Requirement])
 
 @cache
 def load_requirements(path: Path = FILE) -> tuple[Requirement, ...]:
-    """The entries in file order. Raises RequirementsError."""
+    """The entries in file order. Raises ConfigError, which names the file, the entry and the rule
+    of this module.
+    """
     try:
         found = TABLE.validate_python(read_yaml(path))
-    except ConfigError as error:
-        raise RequirementsError(str(error)) from error
     except ValidationError as error:
-        raise RequirementsError(f'{path}: {error}') from error
+        raise ConfigError(f'{path}: {error}') from error
     for name, count in Counter(each.id for each in found).items():
         if count > 1:
-            raise RequirementsError(f'{path}: {name}: is taken twice')
+            raise ConfigError(f'{path}: {name}: is taken twice')
     return tuple(found)
 
 
@@ -153,7 +149,7 @@ class Monitor:
     """``step`` is called with rising times, in seconds of any clock."""
 
     def __init__(self, requirements: Iterable[Requirement], limits: dict[str, float]) -> None:
-        """Raises RequirementsError for an unknown limit."""
+        """Raises ConfigError for an unknown limit."""
         self._formulas = [_Formula(each, limits) for each in requirements if each.formula]
         self._signals = {
             name: False for each in self._formulas for name in each.requirement.signals

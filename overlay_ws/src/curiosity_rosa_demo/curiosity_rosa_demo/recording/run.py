@@ -21,23 +21,17 @@ from itertools import pairwise
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, TraceEvent
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_rosa_demo.recording.file import Decoder, Entry, RunReader, THRESHOLDS
+from curiosity_rosa_demo.recording.file import Entry, RunReader, THRESHOLDS
 from curiosity_rosa_demo.recording.turns import Turns
-from curiosity_rosa_demo.trace.events import (
-    CaptureTaken,
-    GroundAnalyzed,
-    NodeStarted,
-)
+from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed, NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
 
-UNINDEXED = ('events', 'trail', 'battery', 'grounds', 'calls')  # fields
 TRAIL_STEP_M = 0.05
 TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
 BATTERY_STEP = 0.001
@@ -140,20 +134,20 @@ class RecordedRun:
         }
         return [text for text, applies in warnings.items() if applies]
 
-    def without_data(self) -> RecordedRun:
-        """What the index of many shows: the figures, turns and warnings."""
-        told, kept = Turns(), self.told
-        told.turns, told.calls, told.questions = kept.turns, kept.calls, kept.questions
-        told.acts, told.failures = kept.acts, kept.failures
-        captures = [replace(each, image=b'') for each in self.captures]
-        nothing: dict[str, Any] = {name: [] for name in UNINDEXED}
-        return replace(self, captures=captures, told=told, **nothing)
+    def drop_data(self) -> None:
+        """Keep what the index of many shows: the figures, turns and warnings."""
+        told = self.told
+        for data in (self.events, self.trail, self.battery, self.grounds, self.calls):
+            data.clear()
+        told.plans.clear()
+        told.rehearsals.clear()
+        self.captures = [replace(each, image=b'') for each in self.captures]
 
 
 def read_run(path: str | Path) -> RecordedRun:
     """Read a recording. Raises NotARecording, also for one that exceeds a limit, and OSError."""
     reader = RunReader(path)
-    fold = _Fold(RecordedRun(Path(path).name))
+    fold = _Fold(reader)
     for entry in reader:
         fold.add(entry)
     run = fold.run
@@ -165,8 +159,8 @@ def read_run(path: str | Path) -> RecordedRun:
 class _Fold:
     """``run`` is whole after ``finish``."""
 
-    def __init__(self, run: RecordedRun) -> None:
-        self.run, self._decoder = run, Decoder()
+    def __init__(self, reader: RunReader) -> None:
+        self.run, self._decode = RecordedRun(reader.path.name), reader.decode
         self._room = dict(ROOM)
         self._known: set[str] = set()  # event IDs
         # By role and the stamp of the frame; of a frame without one, by the last capture before.
@@ -180,37 +174,36 @@ class _Fold:
         run = self.run
         if not run.counts:
             run.began_s = entry.at_ns * 1e-9
-        at_s = entry.at_ns * 1e-9 - run.began_s
-        run.length_s = max(run.length_s, at_s)
+        run.length_s = max(run.length_s, entry.at_s)
         run.counts[entry.topic, entry.type] += 1
         try:
-            self._take(entry, at_s)
+            self._take(entry, entry.at_s)
         except (AttributeError, TypeError, ValueError, RecursionError):
             run.unreadable += 1  # the type does not match the role
 
     def _take(self, entry: Entry, at_s: float) -> None:
         match entry.role:
             case 'trace':
-                self._on_event(at_s, decode(self._decoder.decode(entry).data))
+                self._on_event(at_s, decode(self._decode(entry).data))
             case 'capture' | 'analysis':
-                message = self._decoder.decode(entry)
+                message = self._decode(entry)
                 if self._has_room('pictures', len(message.data) + PICTURE_OVERHEAD_BYTES):
                     stamp, image = message.header.stamp, bytes(message.data)
                     key = stamp.sec + stamp.nanosec * 1e-9 or self._last_capture
                     if key is not None and image.startswith(PICTURE_HEADS):
                         self._images.setdefault((entry.role, key), image)
             case 'odometry':
-                place = self._decoder.decode(entry).pose.pose
+                place = self._decode(entry).pose.pose
                 x, y = float(place.position.x), float(place.position.y)
                 self._on_place('odometry', at_s, x, y, yaw_of(place.orientation))
             case 'adapter':
-                status = json.loads(self._decoder.decode(entry).data)
+                status = json.loads(self._decode(entry).data)
                 if status.get('rover_x') is not None:
                     yaw = float(status.get('yaw_rad', math.nan))
                     x, y = float(status['rover_x']), float(status.get('rover_y', math.nan))
                     self._on_place('adapter', at_s, x, y, yaw)
             case 'battery':
-                self._on_battery(at_s, float(self._decoder.decode(entry).percentage))
+                self._on_battery(at_s, float(self._decode(entry).percentage))
             case 'calls' if self._has_room('text', CALL_OVERHEAD_BYTES + len(entry.data)):
                 call = ServiceCall.model_validate_json(entry.data)
                 call.at_s = at_s - call.duration_s
@@ -270,18 +263,15 @@ class _Fold:
         threshold = limits.quality.score_threshold if limits else math.inf
         for at_s, event in run.events:
             place = self._place_at(at_s)
-            if (taken := CaptureTaken.of(event)) is not None:
+            if (taken := CaptureTaken.of(event)) is not None and event.ok:
                 image = self._images.get(('capture', taken.stamp_s or event.ts), b'')
-                capture = RunCapture(
-                    event.event_id,
-                    at_s,
-                    score=event.score if event.ok else None,
-                    is_good=event.ok is True and taken.is_good(threshold),
-                    reason='' if event.ok else event.error_reason or event.message,
-                    place=place,
-                    image=image if event.ok else b'',
+                good = taken.is_good(threshold)
+                run.captures.append(
+                    RunCapture(event.event_id, at_s, event.score, good, '', place, image)
                 )
-                run.captures.append(capture)
+            elif taken is not None:
+                why = event.error_reason or event.message
+                run.captures.append(RunCapture(event.event_id, at_s, None, False, why, place))
             elif (analyzed := GroundAnalyzed.of(event)) is not None:
                 image = self._images.get(('analysis', analyzed.stamp_s or math.nan), b'')
                 run.grounds.append(RunGround(at_s, analyzed.analysis, place, image))

@@ -78,15 +78,9 @@ class RecordedRehearsal:
 
     at_s: float
     rehearsal: Rehearsal
-    text: str
     compared: Rehearsal | None = None
     outcome: str = ''
     ended_s: float | None = None
-
-    @property
-    def differs(self) -> bool:
-        real = None if self.compared is None else self.compared.real
-        return real is not None and bool(real.exceeded)
 
 
 class Turns:
@@ -140,21 +134,17 @@ class Turns:
             case QuestionAsked():
                 question = RecordedQuestion(at_s, message, told.rehearsal)
                 self.questions.setdefault(told.question_id, question)
-            case QuestionAnswered():
-                self._answer(at_s, told)
+            case QuestionAnswered():  # only the first answer counts, as it does in a run
+                asked = self.questions.get(told.question_id)
+                if asked is None and told.asked:
+                    asked = RecordedQuestion(at_s, told.asked, answer=told)
+                    self.questions[told.question_id] = asked
+                elif asked is not None and asked.answer is None:
+                    asked.answer, asked.waited_s = told, max(0.0, at_s - asked.at_s)
             case RehearsalCompared():
                 self._compare(at_s, message, told.rehearsal)
             case RehearsalMade():
-                self.rehearsals.append(RecordedRehearsal(at_s, told.rehearsal, message))
-
-    def _answer(self, at_s: float, answer: QuestionAnswered) -> None:
-        """Only the first answer counts, as it does in a run."""
-        question = self.questions.get(answer.question_id)
-        if question is None and answer.asked:
-            question = RecordedQuestion(at_s, answer.asked, answer=answer)
-            self.questions[answer.question_id] = question
-        elif question is not None and question.answer is None:
-            question.answer, question.waited_s = answer, max(0.0, at_s - question.at_s)
+                self.rehearsals.append(RecordedRehearsal(at_s, told.rehearsal))
 
     def _compare(self, at_s: float, message: str, compared: Rehearsal) -> None:
         """It belongs to the last rehearsal of this motion; that of an approved operation, which no
@@ -166,6 +156,6 @@ class Turns:
             if each.compared is None and (of.start, of.end, of.text) == motion:
                 break
         else:
-            each = RecordedRehearsal(at_s, compared, compared.text)
+            each = RecordedRehearsal(at_s, compared)
             self.rehearsals.append(each)
         each.compared, each.outcome, each.ended_s = compared, message, at_s

@@ -267,7 +267,8 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert text.count('&lt;script&gt;') >= 10
     assert 'a<b>"&.mcap' in report_page.text
     assert report_page.text.count('no picture') == 2
-    rows = {'javascript:alert(1)': run.without_data()}
+    run.drop_data()
+    rows = {'javascript:alert(1)': run}
     index = index_page(HOSTILE, rows, {HOSTILE: HOSTILE})
     assert [each['href'] for each in Page(index).of('a')] == ['javascript%3Aalert%281%29']
     for each in (text, index):
@@ -442,7 +443,7 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     assert (plan.at_s, plan.plan.goal) == (1.0, 'look at the rock')
     results = {step: result.message for step, result in plan.results.items()}
     assert results == {1: 'done', 2: 'stuck'}
-    found = [(each.text, each.outcome, each.ended_s) for each in all_told.rehearsals]
+    found = [(r.rehearsal.text, r.outcome, r.ended_s) for r in all_told.rehearsals]
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
     parts = [TurnStarted(0).trace_fields('go'), resumes, TurnAnswered(True, 0.9).trace_fields('x')]

@@ -26,14 +26,9 @@ from curiosity_rosa_demo.agent.react.rules import RULES
 from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
-from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.monitor.inputs import run
-from curiosity_rosa_demo.monitor.monitor import (
-    limits_of,
-    load_requirements,
-    Monitor,
-    RequirementsError,
-)
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
+from curiosity_rosa_demo.monitor.__main__ import run
+from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor
 from curiosity_rosa_demo.monitor.signals import SIGNALS
 from examples import examples
 from guard_world import CONFIG, World
@@ -225,7 +220,7 @@ def test_a_gap_is_an_error_that_names_file_entry_and_rule(tmp_path: Path) -> Non
     twice = '- id: S1\n  severity: caution\n  id: S2\n'
     for text, message in (*texts, (twice, 'id: this key stands twice, in lines 1 and 3')):
         file.write_text(text, encoding='utf-8')
-        with pytest.raises(RequirementsError) as error:
+        with pytest.raises(ConfigError) as error:
             load_requirements(file)
         assert str(file) in str(error.value)
         assert message in str(error.value)
@@ -364,12 +359,6 @@ def test_a_recording_is_checked_with_an_exit_status(
     output = capsys.readouterr().out
     assert says in output
     assert '/kernel/heartbeat' in output.splitlines()[-1]
-
-
-def test_what_is_no_recording_is_an_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / 'run.mcap'
     file.write_text('no MCAP')
     assert run([str(file)]) == 2
     assert f'monitor: {file} is no MCAP file' in capsys.readouterr().err
