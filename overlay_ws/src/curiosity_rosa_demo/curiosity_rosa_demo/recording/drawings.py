@@ -14,7 +14,6 @@ Each is '' without data to draw.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
@@ -28,9 +27,7 @@ from curiosity_rosa_demo.recording.turns import RecordedRehearsal
 
 
 def clock(seconds: float) -> str:
-    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run; ? if not finite."""
-    if not math.isfinite(seconds):
-        return '?'
+    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run."""
     sign, tenths = '-' if seconds < 0 else '', round(abs(seconds) * 10)
     whole, tenth = divmod(tenths, 10)
     minutes, second = divmod(whole, 60)

@@ -30,7 +30,6 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.process import SpinThread
@@ -47,7 +46,6 @@ from curiosity_rosa_demo.recording.channels import (
     DECISIONS_CHANNEL,
     definition,
     message_class,
-    NoDefinition,
     recorded_channels,
 )
 from curiosity_rosa_demo.recording.file import GUARDRAILS, RunFile, THRESHOLDS
@@ -263,7 +261,7 @@ class RecordingControl:
                 writer = RunWriter(
                     self._create_file, self._notify, config.agent.recording.max_file_mb
                 )
-            except (NoDefinition, OSError) as error:
+            except (ImportError, LookupError, OSError) as error:  # of a message's definition, too
                 return Outcome(False, f'nothing is recorded: {error}')
             quality = config.thresholds.capture.jpeg_quality
             self._writer = writer
@@ -294,8 +292,7 @@ class RecordingControl:
 
     def record_call(self, call: ServiceCall) -> None:
         """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
-        answer = valid_unicode(call.answer)
-        self._record(CALLS_CHANNEL, call.model_copy(update={'answer': answer}))
+        self._record(CALLS_CHANNEL, call)
 
     def record_decision(self, decision: BaseModel) -> None:
         """Record what gate or kernel decided, as ``record_call`` does."""

