@@ -22,8 +22,7 @@ from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.plots import Axis, CaptureMarker, ticks, time_step
 from curiosity_rosa_demo.drawing.svg import drawing, element, is_drawable, label, line, Svg, title
-from curiosity_rosa_demo.recording.run import RecordedRun
-from curiosity_rosa_demo.recording.turns import RecordedRehearsal
+from curiosity_rosa_demo.recording.run import RecordedRehearsal, RecordedRun
 
 
 def clock(seconds: float) -> str:

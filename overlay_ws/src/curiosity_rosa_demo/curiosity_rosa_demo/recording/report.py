@@ -87,15 +87,15 @@ def figures(*runs: RecordedRun) -> dict[str, str]:
     driven = [run.distance_m for run in runs if run.distance_m is not None]
     captures = [each for run in runs for each in run.captures]
     scores = [each.score for each in captures if each.score is not None]
-    calls = [call for run in runs for call in run.told.calls]
+    calls = [call for run in runs for call in run.model_calls]
     found = {
         'Time': clock(sum(run.length_s for run in runs)),
         'Driven': f'{sum(driven):.1f} m' if driven else 'unknown',
         'Captures': f'{len(scores)}, {sum(each.is_good for each in captures)} good',
         'Best score': f'{max(scores):.2f}' if scores else 'none',
-        'Acts': str(sum(run.told.acts for run in runs)),
-        'Failures': str(sum(run.told.failures for run in runs)),
-        'Questions': str(sum(len(run.told.questions) for run in runs)),
+        'Acts': str(sum(run.acts for run in runs)),
+        'Failures': str(sum(run.failures for run in runs)),
+        'Questions': str(sum(len(run.questions) for run in runs)),
     }
     if calls:
         costs = Costs(calls)
@@ -198,7 +198,7 @@ def index_page(title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[
     to the index, with / between folders. ``unreadable``: the names of files that have none, and
     what is wrong with them.
     """
-    turns = [turn for run in runs.values() for turn in run.told.turns]
+    turns = [turn for run in runs.values() for turn in run.turns]
     done = sum(turn.result == 'done' for turn in turns)
     goals = {'Runs': str(len(runs)), 'Goals': f'{len(turns)}, {done} done'}
     return TEMPLATES.get_template('index.html.j2').render(
