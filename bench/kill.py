@@ -54,7 +54,7 @@ from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnStarted
-from curiosity_rosa_demo.trace.jsonl_log import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_newest
 from demo_bench import Api, Bench, ODOMETRY, Run
 from harness import Sandbox, wait_until
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -169,7 +169,7 @@ class KilledDemo:
         self._run: Run = bench.run(*DEMO, '--config-dir', folder)
 
     def events(self) -> list[TraceEvent]:
-        return read_trace(self._trace) if self._trace.is_file() else []
+        return read_newest(self._trace)
 
     def ended(self) -> bool:
         """Whether the turn has ended: it was answered."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from adapter_world import Witness
 from chat_server import Call, ChatServer, Fault, Hang, Reply, Say
-from curiosity_rosa_demo.trace.jsonl_log import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_newest
 from demo_bench import Api, Bench, Run
 from harness import Sandbox, wait_until
 import psutil
@@ -79,7 +79,7 @@ def test_the_model_in_the_box_finds_the_light_and_comes_back_with_a_killed_agent
     api = Api(run).ready()
     task = f'/tasks/{api.say(":demo")["task"]["id"]}'
     run.until(lambda: api.get(task)['state'] == 'completed', 'the end of the demo', TURN_S)
-    decisions = [e for e in read_trace(tmp_path / 'trace.jsonl') if e.kind == 'DECIDE']
+    decisions = [e for e in read_newest(tmp_path / 'trace.jsonl') if e.kind == 'DECIDE']
     assert any(event.data != {'by': 'routine'} for event in decisions), run.output()
 
     bench.kill('agent_node')
@@ -109,7 +109,7 @@ class Stage:
 
     def acts(self) -> list[str | None]:
         """The tools that were called, in their order."""
-        return [event.tool_name for event in read_trace(self.trace) if event.kind == 'ACT']
+        return [event.tool_name for event in read_newest(self.trace) if event.kind == 'ACT']
 
     def results(self, tool: str) -> list[str]:
         """What the model was told of its calls of this tool, in the last request."""

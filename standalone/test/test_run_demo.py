@@ -22,7 +22,7 @@ from adapter_world import Witness
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.spans import read_spans, TASK_ID, TreeSpan
-from curiosity_rosa_demo.trace.jsonl_log import read_trace
+from curiosity_rosa_demo.trace.jsonl_log import read_newest
 from demo_bench import Bench, READY_S, Run, SCRIPT, wait_until
 from PIL import Image
 import pytest
@@ -57,7 +57,7 @@ def test_the_demo_finds_the_light(bench: Bench, tmp_path: Path) -> None:
         assert picture.format == 'JPEG'
         assert picture.size == (800, 800)
     assert witness.violations() == []
-    events = read_trace(Path(result['trace']))
+    events = read_newest(Path(result['trace']))
     demo = max(number for number, e in enumerate(events) if e.message.startswith('User: '))
     complete_tree(file, [e for e in events[demo:] if e.kind == 'ACT'])
     bench.nothing_left()

@@ -55,7 +55,7 @@ setup(
             f'adapter_node = {PACKAGE}.adapter.adapter_node:main',
             f'visualizer_node = {PACKAGE}.viz.visualizer_node:main',
             f'monitor_node = {PACKAGE}.monitor.monitor_node:main',
-            f'monitor = {PACKAGE}.monitor.inputs:main',
+            f'monitor = {PACKAGE}.monitor.__main__:main',
             f'replay = {PACKAGE}.recording.replay:main',
             f'spans = {PACKAGE}.infra.spans:main',
             f'mcp = {PACKAGE}.agent.interfaces.mcp.bridge:main',

@@ -111,7 +111,7 @@ from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublis
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.events import ModelCalled
-from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_newest
+from curiosity_rosa_demo.trace.jsonl_log import JsonLines, read_newest
 from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import rclpy
@@ -153,7 +153,7 @@ class AgentApp:
         publisher = TracePublisher(self.node, self.config, self._losses)
         self.event_bus = EventBus(self._listener_failed)
         self._tracer = self._make_tracer(space)
-        self._recorders: list[JsonlTraceLog] = []
+        self._recorders: list[JsonLines] = []
         self._event_threads: list[EventThread[TraceEvent]] = []
         self.recording = RecordingControl(
             self.config,
@@ -181,13 +181,13 @@ class AgentApp:
         # Read before this run writes to it.
         self._earlier_events = read_newest(session.trace, MAX_EARLIER_EVENTS)
         self._recorders.append(
-            JsonlTraceLog(session.trace, max_bytes=MAX_TRACE_BYTES, max_files=TRACE_FILES)
+            JsonLines(session.trace, max_bytes=MAX_TRACE_BYTES, max_files=TRACE_FILES)
         )
         for path in trace_paths:
             if path:
                 limits = self.config.agent.recorder
                 self._recorders.append(
-                    JsonlTraceLog(
+                    JsonLines(
                         path, max_bytes=limits.max_file_mb * 10**6, max_files=limits.max_files
                     )
                 )

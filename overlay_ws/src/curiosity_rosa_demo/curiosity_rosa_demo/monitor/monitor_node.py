@@ -15,13 +15,13 @@ that a slow simulator does not look like a slow stop.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict
 import json
 import math
 import sys
 import time
 
-from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
@@ -34,7 +34,6 @@ from curiosity_rosa_demo.infra.ros_io import (
     TracePublisher,
     TRANSPORT_ERRORS,
 )
-from curiosity_rosa_demo.monitor.inputs import MessageInputs
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import bits, RATE_HZ, SignalState
 from geometry_msgs.msg import Twist
@@ -49,6 +48,7 @@ STEP_S = 1.0 / RATE_HZ
 GRAPH_PERIOD_S = 1.0
 STOP_AGAIN_S = 1.0  # between two stops while a violation lasts
 VERDICTS_KEPT = 20  # for late subscribers
+LEVELS = {'critical': Level.ERROR, 'warning': Level.ERROR}  # of a violation; others are WARN
 EVERY_CALL = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
@@ -60,9 +60,9 @@ class MonitorApp:
         config = node_config(self._node)
         topics, thresholds = config.topics, config.thresholds
         self._topics = topics
-        self._state = SignalState(thresholds, config.guardrails.geofence, config.robot)
+        self._state = SignalState(config)
         self._monitor = Monitor(load_requirements(), limits_of(thresholds))
-        self._steady_s, self._now_s, self._pace = time.monotonic(), 0.0, 1.0
+        self._steady_s, self._now_s = time.monotonic(), 0.0
         self._stop_at_s = -math.inf
         self._stops = self._violations = 0
         losses = LossCounter()
@@ -71,7 +71,7 @@ class MonitorApp:
         )
         self._signals = GuardedPublisher(self._node, UInt64, topics.monitor.signals, 10, losses)
         self._stop = self._node.create_client(Trigger, topics.adapter.move_stop.name)
-        receive = MessageInputs(self._state, topics).by_topic
+        receive = self._state.by_topic
         history = history_qos(thresholds.trace.buffer_size)
         for kind, topic, qos in (
             (Odometry, topics.rover.odometry, NEWEST_ONLY),
@@ -87,7 +87,6 @@ class MonitorApp:
             self._node.create_subscription(
                 kind, topic, lambda message, show=receive[topic]: show(self._now_s, message), qos
             )
-        self._node.create_subscription(String, topics.status.adapter, self._on_status, EVERY_CALL)
         subscribe_to_button(
             self._node,
             topics.rover.e_stop,
@@ -104,14 +103,9 @@ class MonitorApp:
         self._spin.close()
         self._node.destroy_node()
 
-    def _on_status(self, message: String) -> None:
-        """Take the measured real-time factor from the adapter's status."""
-        factor = read_object(message.data).get('real_time_factor')
-        self._pace = min(1.0, factor) if isinstance(factor, float) and factor > 0.0 else 1.0
-
     def _step(self) -> None:
         steady_s = time.monotonic()
-        self._now_s += (steady_s - self._steady_s) * self._pace
+        self._now_s += (steady_s - self._steady_s) * self._state.pace
         self._steady_s = steady_s
         clock = self._node.get_clock()
         if clock.ros_time_is_active:
@@ -133,38 +127,28 @@ class MonitorApp:
 
     def _stop_rover(self) -> None:
         """Ask the adapter for a stop, and do not wait for it. An absent adapter is not called."""
-        if self._steady_s - self._stop_at_s < STOP_AGAIN_S or not self._stop.service_is_ready():
-            return
-        self._stop_at_s = self._steady_s
-        try:
-            self._stop.call_async(Trigger.Request())
-        except TRANSPORT_ERRORS:
-            return  # the next step after STOP_AGAIN_S tries again
-        self._stops += 1
+        if self._steady_s - self._stop_at_s >= STOP_AGAIN_S and self._stop.service_is_ready():
+            self._stop_at_s = self._steady_s
+            with suppress(*TRANSPORT_ERRORS):  # it is asked again after STOP_AGAIN_S
+                self._stop.call_async(Trigger.Request())
+                self._stops += 1
 
     def _read_graph(self) -> None:
-        heartbeats = self._node.count_publishers(self._topics.status.kernel)
-        drivers = self._node.count_publishers(self._topics.rover.cmd_vel)
-        adapters = self._node.count_publishers(self._topics.status.adapter)
-        # The rover's own driver is one of the publishers of Twists, each adapter another.
-        self._state.publishers(
-            heartbeats=heartbeats, foreign_drivers=max(0, drivers - adapters - 1)
+        heartbeats, drivers, adapters = map(
+            self._node.count_publishers,
+            (self._topics.status.kernel, self._topics.rover.cmd_vel, self._topics.status.adapter),
         )
-        if heartbeats == 0:
-            self._state.agent_left(self._now_s)
+        # The rover's own driver is one of the publishers of Twists, each adapter another.
+        foreign = max(0, drivers - adapters - 1)
+        self._state.publishers(self._now_s, heartbeats=heartbeats, foreign_drivers=foreign)
 
     def _diagnose(self) -> Finding:
         violated = {
-            f'{each.id} violated: {each.title}': Level.ERROR
-            if each.severity in ('critical', 'warning')
-            else Level.WARN
+            f'{each.id} violated: {each.title}': LEVELS.get(each.severity, Level.WARN)
             for each in self._monitor.violated
         }
-        return Finding(
-            violated,
-            'all requirements hold',
-            {'violations': self._violations, 'stops_asked': self._stops},
-        )
+        counts = {'violations': self._violations, 'stops_asked': self._stops}
+        return Finding(violated, 'all requirements hold', counts)
 
 
 def main() -> None:

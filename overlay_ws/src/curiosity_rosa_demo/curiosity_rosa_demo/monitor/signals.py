@@ -15,15 +15,18 @@ SIGNALS is that of the bits on the signals topic: append only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 import math
 from typing import Any
 
+from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.brain_state import STOWED_MAST
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.infra.config.limits import Geofence, Thresholds
-from curiosity_rosa_demo.infra.config.robot import RobotProfile
+from curiosity_rosa_demo.domain.serde import read_object
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
+from curiosity_rosa_demo.trace.events import NodeStarted
+from curiosity_rosa_demo.trace.trace_codec import decode
 
 SIGNALS = {
     'moving': 'odometry shows a motion, other than a body that settles on standing wheels',
@@ -63,61 +66,93 @@ MOTIONS = tuple(DIRECTIONS)
 STOP = 'move_stop'
 COMMAND_S = 0.5  # a Twist is repeated ten times a second
 NOT_FOR_S = -math.inf
+# The signals that are what a message has said: of the odometry and of the adapter's status only
+# while they come.
+OF_ODOMETRY = ('moving', 'straight', 'tilted', 'slipping')
+OF_STATUS = ('claims_moving', 'violation', 'obstacle')
+AS_SHOWN = ('outside', 'two_agents', 'e_stop', 'foreign_driver', 'battery_low')
 
 
-@dataclass
 class SignalState:
-    """Feed it with the methods; ``at`` gives the signals. All numbers are in SI units."""
+    """Feed it with the messages of the topics in ``by_topic``, which are objects with the fields
+    of their ROS types, and with the methods; ``at`` gives the signals. All numbers are in SI
+    units. ``pace``: the real-time factor that the adapter has measured, at most 1.
+    """
 
-    thresholds: Thresholds
-    fence: Geofence
-    robot: RobotProfile = field(default_factory=RobotProfile)
-    _heard: dict[str, float] = field(default_factory=dict)  # by source: time of its last message
-    _values: dict[str, Any] = field(default_factory=dict)
-    _pulses: set[str] = field(default_factory=set)
-    _adapters: dict[str, float] = field(default_factory=dict)  # by instance
+    def __init__(self, config: Config) -> None:
+        topics, robot = config.topics, config.robot
+        self.thresholds, self._fence = config.thresholds, config.guardrails.geofence
+        self.by_topic: dict[str, Callable[[float, Any], None]] = {  # time of receipt, message
+            topics.rover.odometry: self.odometry,
+            topics.rover.joint_states: self._joints,
+            topics.rover.cmd_vel: self._twist,
+            topics.rover.scan: lambda now, _: self._heard.update(scan=now),
+            topics.rover.battery_state: self._battery,
+            topics.rover.adapter_presence: self._presence,
+            topics.status.adapter: lambda now, text: self.status(now, read_object(text.data)),
+            topics.status.kernel: self.heartbeat,
+            topics.trace.events: self._trace,
+        }
+        self.pace = 1.0
+        self._rover = topics.rover.cmd_vel
+        mast, wheels = self.thresholds.mast, self.thresholds.motion.wheel_joints
+        self._wheel_speed = WheelSpeed(wheels if robot.mobile_base else ())
+        # Of the mast and of each appendage: its joints, and their angles when it is stowed.
+        self._parts = {
+            name: (part.joints, part.stowed_rad) for name, part in robot.appendages.items()
+        }
+        self._appendages = tuple(self._parts)
+        if robot.has_mast:
+            self._parts[MAST] = mast.joints, mast.closed_rad
+        self._heard: dict[str, float] = {}  # by source: time of its last message
+        self._values: dict[str, Any] = {}
+        self._pulses: set[str] = set()
+        self._adapters: dict[str, float] = {}  # by instance
 
     # --- what the topics show ---------------------------------------------------------------
 
-    def odometry(
-        self, now: float, speed: float, turn_rate: float, place: tuple[float, float] | None = None,
-        tilt_rad: float = 0.0,
-    ) -> None:  # fmt: skip
-        """``speed``: along x of the rover, with its sign. ``place``: in the world frame."""
-        motion = self.thresholds.motion
+    def odometry(self, now: float, message: Any) -> None:
+        """Of nav_msgs/Odometry."""
+        pose, twist = message.pose.pose, message.twist.twist
+        speed = math.copysign(math.hypot(twist.linear.x, twist.linear.y), twist.linear.x)
+        turn_rate, place, q = twist.angular.z, pose.position, pose.orientation
+        upright = 1.0 - 2.0 * (q.x * q.x + q.y * q.y)  # z of the body on z of the world
+        tilt_rad = math.acos(max(-1.0, min(1.0, upright)))
+        motion, drive, fence = self.thresholds.motion, self.thresholds.drive, self._fence
         turns = abs(turn_rate) > motion.still_turn_radps
         drives = abs(speed) > motion.still_speed_mps
-        before_s = self._heard.get('odometry', now)
+        way_m = abs(speed) * (now - self._heard.get('odometry', now))
         self._heard['odometry'] = now
         if drives or turns:
             self._values.setdefault('moves_since', now)
-            way_m = self._values.get('way_m', 0.0)
-            self._values['way_m'] = way_m + abs(speed) * (now - before_s)
+            self._values['way_m'] = self._values.get('way_m', 0.0) + way_m
         else:
             self._values.pop('moves_since', None)
             self._values['way_m'] = 0.0
-        drive = self.thresholds.drive
         least_mps = drive.forward_mps * (1.0 - drive.slip_limit) if drive.slip_limit else 0.0
+        inside = fence.x_min <= place.x <= fence.x_max and fence.y_min <= place.y <= fence.y_max
         self._values.update(
             moving=(drives or turns) and not self._settles(now, speed, turn_rate),
             straight=drives and speed > 0.0 and not turns,
             slipping=abs(speed) < least_mps,
             tilted=0.0 < drive.tilt_limit_rad < tilt_rad,
+            outside=fence.enabled and not inside,
         )
-        fence = self.fence
-        if place is not None and fence.enabled:
-            x, y = place
-            inside = fence.x_min <= x <= fence.x_max and fence.y_min <= y <= fence.y_max
-            self._values['outside'] = not inside
+
+    def _joints(self, now: float, message: Any) -> None:
+        positions = dict(zip(message.name, message.position, strict=False))
+        if (fastest_radps := self._wheel_speed.measure(message)) is not None:
+            self.wheels(now, fastest_radps)
+        for name, (joints, _) in self._parts.items():
+            if positions.keys() >= set(joints):
+                self.part(now, name, [positions[joint] for joint in joints])
 
     def part(self, now: float, name: str, angles: Sequence[float]) -> None:
         """Radians of the joints of MAST or of an appendage, in the order of the configuration."""
-        mast = self.thresholds.mast
-        stowed = mast.closed_rad if name == MAST else self.robot.appendages[name].stowed_rad
         self._heard[name] = now
         self._values[f'{name} stowed'] = all(
-            abs(angle - wanted) <= mast.tolerance_rad
-            for angle, wanted in zip(angles, stowed, strict=True)
+            abs(angle - wanted) <= self.thresholds.mast.tolerance_rad
+            for angle, wanted in zip(angles, self._parts[name][1], strict=True)
         )
 
     def wheels(self, now: float, fastest_radps: float) -> None:
@@ -147,6 +182,8 @@ class SignalState:
     def status(self, now: float, status: Mapping[str, Any]) -> None:
         """The JSON object of the adapter's status."""
         self._heard['adapter'] = now
+        factor = status.get('real_time_factor')
+        self.pace = min(1.0, factor) if isinstance(factor, float) and factor > 0.0 else 1.0
         ahead_m = status.get('obstacle_ahead_m')
         stop_m = self.thresholds.telemetry.obstacle_stop_m
         parts = status.get('appendages') or {}
@@ -162,10 +199,11 @@ class SignalState:
         if 'button' not in self._heard:  # a recording has no e-stop topic
             self._values['e_stop'] = status.get('e_stop') is True
 
-    def heartbeat(
-        self, now: float, tick: int, safe_reason: str, calls: Mapping[str, int] | None
-    ) -> None:
-        """``calls``: how many calls of each adapter service the agent has sent."""
+    def heartbeat(self, now: float, message: Any) -> None:
+        """Of std_msgs/String, as domain/adapter_status.py writes it."""
+        if (heartbeat := decode_heartbeat(message.data)) is None:
+            return
+        tick, safe_reason, calls = heartbeat
         before, last_tick = self._values.get('calls'), self._values.get('tick', -1)
         self._heard['heartbeat'] = now
         if tick != last_tick:
@@ -173,11 +211,21 @@ class SignalState:
         self._values.update(tick=tick, heartbeat_safe=bool(safe_reason))
         if calls is None:
             return
-        self._values['calls'] = dict(calls)
+        self._values['calls'] = calls
         if before is not None and tick > last_tick:
             for service, count in calls.items():
                 if count > before.get(service, 0):
                     self.asked(service.rpartition('/')[2], by_agent=True)
+
+    def _trace(self, _: float, message: Any) -> None:
+        event = decode(message.data)
+        if started := NodeStarted.of(event):
+            self.node_started(started.node)
+            return
+        service = (event.data or {}).get('service')
+        name = service.rpartition('/')[2] if isinstance(service, str) else event.tool_name
+        if name in MOTIONS:
+            self.asked(name, by_agent=False)
 
     def asked(self, service: str, *, by_agent: bool) -> None:
         """A service of the adapter was called: ``move_forward`` and so on. The trace tells of the
@@ -198,26 +246,33 @@ class SignalState:
         self._heard['button'] = now
         self._values['e_stop'] = pressed
 
-    def twist(self, now: float, is_zero: bool) -> None:
-        if is_zero:
+    def _twist(self, now: float, message: Any) -> None:
+        if message.linear.x == 0.0 and message.angular.z == 0.0:
             self._heard.pop('command', None)
         else:
             self._heard['command'] = now
 
-    def scan(self, now: float) -> None:
-        self._heard['scan'] = now
+    def _battery(self, _: float, message: Any) -> None:
+        if math.isfinite(message.percentage):
+            self._values['battery_low'] = message.percentage <= self.thresholds.battery.low
 
-    def battery(self, fraction: float) -> None:
-        self._values['battery_low'] = fraction <= self.thresholds.battery.low
+    def _presence(self, now: float, message: Any) -> None:
+        """An adapter has announced itself, which may be that of another rover."""
+        value = read_object(message.data)
+        if value.get('rover') == self._rover:
+            self._adapters[str(value.get('identity'))] = now
 
-    def presence(self, now: float, instance: str) -> None:
-        """An adapter of this rover has announced itself."""
-        self._adapters[instance] = now
-
-    def publishers(self, *, heartbeats: int, foreign_drivers: int) -> None:
-        """How many nodes publish the heartbeat; how many, beside adapter and rover, Twists."""
+    def publishers(self, now: float, *, heartbeats: int, foreign_drivers: int) -> None:
+        """How many nodes publish the heartbeat; how many, beside adapter and rover, Twists. That
+        of an agent that has left is a fault only while the rover moves, since another agent may
+        not come, and people may drive.
+        """
         self._values['two_agents'] = heartbeats > 1
         self._values['foreign_driver'] = foreign_drivers > 0
+        fresh = self._fresh('odometry', now, self.thresholds.motion.odometry_max_age_s)
+        if heartbeats == 0 and not (fresh and self._values.get('moving')):
+            self._heard.pop('heartbeat', None)
+            self._heard.pop('tick', None)
 
     def clock(self, now: float, simulated_s: float) -> None:
         """A reading of simulated time."""
@@ -235,35 +290,28 @@ class SignalState:
         adapter = self._fresh('adapter', now, telemetry.adapter_max_age_s)
         agent = self._fresh('heartbeat', now, motion.heartbeat_max_age_s)
         living = [at for at in self._adapters.values() if now - at <= telemetry.adapter_max_age_s]
+        out = {
+            name: self._is_out(name, now, adapter_alive=adapter)
+            for name in (MAST, *self._appendages)
+        }
         found = {
-            'moving': driving and value('moving'),
-            'straight': driving and value('straight'),
+            **{name: driving and value(name) for name in OF_ODOMETRY},
+            **{name: adapter and value(name) for name in OF_STATUS},
+            **{name: value(name) for name in AS_SHOWN},
             'odometry_stale': self._silent('odometry', now, motion.odometry_max_age_s),
-            'outside': value('outside'),
-            'tilted': driving and value('tilted'),
-            'mast_up': self._is_out(MAST, now, adapter_alive=adapter),
+            'mast_up': out.pop(MAST),
             'claims_closed': adapter and MAST in value('claims_stowed', ()),
-            'claims_moving': adapter and value('claims_moving'),
-            'violation': adapter and value('violation'),
             'adapter_alive': adapter,
-            'obstacle': adapter and value('obstacle'),
             'asks_known': agent and value('calls') is not None,
             'safe': value('heartbeat_safe', value('adapter_safe')),
             'agent_alive': agent,
             'agent_silent': self._silent('heartbeat', now, motion.heartbeat_max_age_s),
             'tick_stands': agent and not self._fresh('tick', now, motion.heartbeat_max_age_s),
-            'two_agents': value('two_agents'),
             'two_adapters': len(living) > 1 or (adapter and value('others')),
-            'e_stop': value('e_stop'),
             'commanded': self._fresh('command', now, COMMAND_S),
-            'slipping': driving and value('slipping'),
-            'foreign_driver': value('foreign_driver'),
             'scan_silent': self._silent('scan', now, telemetry.scan_max_age_s),
-            'battery_low': value('battery_low'),
             'clock_stands': self._silent('clock', now, motion.clock_max_age_s),
-            'appendage_out': any(
-                self._is_out(name, now, adapter_alive=adapter) for name in self.robot.appendages
-            ),
+            'appendage_out': any(out.values()),
         }
         pulses, self._pulses = self._pulses, set()
         return {name: bool(found.get(name)) or name in pulses for name in SIGNALS}
@@ -273,15 +321,6 @@ class SignalState:
         if self._fresh(name, now, self.thresholds.mast.joint_max_age_s):
             return not self._values[f'{name} stowed']
         return adapter_alive and name not in self._values.get('claims_stowed', ())
-
-    def agent_left(self, now: float) -> None:
-        """Nobody publishes the heartbeat any more. Its silence is a fault only while the rover
-        moves, since another agent may not come, and people may drive.
-        """
-        fresh = self._fresh('odometry', now, self.thresholds.motion.odometry_max_age_s)
-        if not (fresh and self._values.get('moving')):
-            self._heard.pop('heartbeat', None)
-            self._heard.pop('tick', None)
 
     def _fresh(self, source: str, now: float, max_age_s: float) -> bool:
         return now - self._heard.get(source, NOT_FOR_S) <= max_age_s

@@ -28,10 +28,6 @@ PICTURE, RAW_PICTURE = 'sensor_msgs/msg/CompressedImage', 'sensor_msgs/msg/Image
 SEPARATOR_LINE = '=' * 80  # between two definitions
 
 
-class NoDefinition(Exception):
-    """The definition of a message is not installed. The message names the type."""
-
-
 def message_class(type_name: str) -> Any:
     """The class for a type name such as nav_msgs/msg/Odometry. Raises ImportError or
     AttributeError if it is not installed.
@@ -42,7 +38,8 @@ def message_class(type_name: str) -> Any:
 
 def definition(type_name: str) -> str:
     """The definition of ``type_name``, e.g. nav_msgs/msg/Odometry, followed by those of all types
-    that it uses: the ros2msg format of MCAP's schemas. Raises NoDefinition.
+    that it uses: the ros2msg format of MCAP's schemas. Raises LookupError, OSError or ImportError
+    for a type that is not installed.
     """
     from ament_index_python.packages import get_package_share_directory
 
@@ -50,12 +47,9 @@ def definition(type_name: str) -> str:
     todo = [type_name.replace('/msg/', '/')]
     for part in todo:  # it grows meanwhile
         package, _, name = part.partition('/')
-        try:
-            share = get_package_share_directory(package)
-            texts[part] = Path(share, 'msg', f'{name}.msg').read_text(encoding='utf-8')
-            fields = message_class(f'{package}/msg/{name}').get_fields_and_field_types()
-        except (LookupError, OSError, ValueError, ImportError, AttributeError) as error:
-            raise NoDefinition(f'{package}/msg/{name} cannot be described: {error}') from error
+        share = get_package_share_directory(package)
+        texts[part] = Path(share, 'msg', f'{name}.msg').read_text(encoding='utf-8')
+        fields = message_class(f'{package}/msg/{name}').get_fields_and_field_types()
         used = dict.fromkeys(re.findall(r'\w+/\w+', ' '.join(fields.values())))
         todo.extend(each for each in used if each not in todo)
     first, *others = texts.items()

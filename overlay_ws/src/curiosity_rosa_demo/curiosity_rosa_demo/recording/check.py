@@ -20,26 +20,21 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 import json
 from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.adapter.report import status_of
-from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.steps import decode_batch, LogBatch, LogEntry, REFUSED
+from curiosity_rosa_demo.adapter.steps import decode_batch, LogEntry, REFUSED
 from curiosity_rosa_demo.domain.adapter_status import Status, without_measured
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.infra.config.limits import Guardrails, Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.recording.file import Decoder, Entry, GUARDRAILS, RunReader, THRESHOLDS
-from curiosity_rosa_demo.recording.rule_run import BadEntry, MakeRules, RuleRun, seeded_run
+from curiosity_rosa_demo.recording.file import Entry, GUARDRAILS, RunReader, THRESHOLDS
+from curiosity_rosa_demo.recording.rule_run import BadEntry, RuleRun, seeded_run
 
 # --- What a recording holds of the rules' inputs and decisions ----------------------------------
-
-
-MAX_DURATION_S = 30 * 86400.0  # of a file; a later time is damaged
 
 
 @dataclass
@@ -59,44 +54,40 @@ class Segment:
 @dataclass
 class Recording:
     """``statuses`` and ``decisions`` (of gate and kernel, as JSON) hold the time of receipt, in
-    seconds since the first message, too, in the order of the file. ``first_s``: that message, in
-    seconds since the epoch. ``segments``: the log without gaps; a restarted adapter begins a new
-    one. ``notes``: sentences about the file, such as what it lacks.
+    seconds since the first message, too, in the order of the file. ``segments``: the log without
+    gaps; a restarted adapter begins a new one. ``notes``: sentences about the file, such as what
+    it lacks.
     """
 
     config: Config
-    first_s: float = 0.0
     segments: list[Segment] = field(default_factory=list)
     statuses: list[tuple[float, Status]] = field(default_factory=list)
     decisions: list[tuple[float, bytes]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     _following: int = -1  # the number of the entry after those of the last batch
 
-    def add(self, role: str, at_s: float, entry: Entry, decoder: Decoder) -> None:
+    def add(self, role: str, entry: Entry, reader: RunReader) -> None:
         """Raises AttributeError or ValueError for a message that its role cannot have."""
-        if not 0.0 <= at_s <= MAX_DURATION_S:
-            raise ValueError('a damaged time')
         if role == 'decisions':
-            self.decisions.append((at_s, entry.data))
+            self.decisions.append((entry.at_s, entry.data))
         elif role == 'adapter_inputs':
-            batch = decode_batch(decoder.decode(entry).data)
-            if batch is None:
-                raise ValueError('no batch of inputs')
-            self._add_batch(batch)
+            self._add_batch(reader.decode(entry).data, entry.at_s - entry.at_ns * 1e-9)
         elif role == 'adapter':
-            status = read_object(decoder.decode(entry).data)
+            status = read_object(reader.decode(entry).data)
             if 'moving' not in status:
                 raise ValueError('no status')
-            self.statuses.append((at_s, status))
+            self.statuses.append((entry.at_s, status))
 
-    def _add_batch(self, batch: LogBatch) -> None:
+    def _add_batch(self, text: str, offset_s: float) -> None:
+        if (batch := decode_batch(text)) is None:
+            raise ValueError('no batch of inputs')
         for number, entry in enumerate(batch.entries, batch.first):
             is_start = entry.name == 'start'
             is_known = number < self._following and not is_start
             if is_known and entry.at <= self.segments[-1].entries[-1].at:
                 continue  # a batch of the topic's history, again
             if number != self._following or is_start:
-                self.segments.append(Segment(batch.offset_s - self.first_s))
+                self.segments.append(Segment(batch.offset_s + offset_s))
             self.segments[-1].entries.append(entry)
             self._following = number + 1
 
@@ -105,21 +96,19 @@ def read_recording(file: Path, config: Config, *, own_limits: bool = True) -> Re
     """``own_limits``: replay by the limits that the file holds, not by those of ``config``.
     Raises NotARecording, OSError.
     """
-    reader, recording, decoder = RunReader(file), Recording(config), Decoder()
+    reader, recording = RunReader(file), Recording(config)
     roles = {  # in a file of another program, by the topic
         config.topics.status.adapter: 'adapter',
         config.topics.status.adapter_inputs: 'adapter_inputs',
     }
-    first_ns, unreadable, notes = -1, 0, recording.notes
+    unreadable, notes = 0, recording.notes
+    entry: Entry | None = None
     for entry in reader:
-        if first_ns < 0:
-            first_ns, recording.first_s = entry.at_ns, entry.at_ns * 1e-9
-        role = entry.role or roles.get(entry.topic, '')
         try:
-            recording.add(role, (entry.at_ns - first_ns) * 1e-9, entry, decoder)
+            recording.add(entry.role or roles.get(entry.topic, ''), entry, reader)
         except (AttributeError, ValueError, RecursionError):
             unreadable += 1
-    if first_ns < 0:
+    if entry is None:
         notes.append('the file holds no messages')
     if unreadable:
         notes.append(f'{unreadable} messages are unreadable')
@@ -158,17 +147,11 @@ def _over(base: Any, own: Any) -> Any:
 # --- Decisions, compared -----------------------------------------------------------------------
 
 
-class Verdict(str, Enum):
-    SAME = 'same'
-    DIFFERENT = 'different'
-    UNDECIDABLE = 'not decidable'  # an input that decides is not in the recording
-
-
 @dataclass(frozen=True)
 class Comparison:
     """One decision. ``at_s``: seconds since the first message of the recording. ``decision``: what
-    decided, such as a step of the rules. ``replayed`` None: it could not be decided. ``inputs``:
-    on what, or why not.
+    decided, such as a step of the rules. ``replayed`` None: it could not be decided, since an
+    input is not in the recording. ``inputs``: on what, or why not.
     """
 
     at_s: float
@@ -178,10 +161,9 @@ class Comparison:
     inputs: str = ''
 
     @property
-    def verdict(self) -> Verdict:
-        if self.replayed is None:
-            return Verdict.UNDECIDABLE
-        return Verdict.SAME if self.recorded == self.replayed else Verdict.DIFFERENT
+    def same(self) -> bool | None:
+        """None: not decidable."""
+        return None if self.replayed is None else self.recorded == self.replayed
 
     def text(self) -> str:
         return (
@@ -200,23 +182,22 @@ class Report:
     @property
     def decided(self) -> int:
         """The decisions that were compared."""
-        return sum(each.verdict is not Verdict.UNDECIDABLE for each in self.comparisons)
+        return sum(each.same is not None for each in self.comparisons)
 
     @property
     def differences(self) -> list[Comparison]:
-        return [each for each in self.comparisons if each.verdict is Verdict.DIFFERENT]
+        return [each for each in self.comparisons if each.same is False]
 
     def table(self) -> list[str]:
         """Lines of text: a head, a line for each kind of decision, and the sums."""
-        rows: dict[str, Counter[Verdict]] = {}
-        for each in self.comparisons:
-            for name in (each.decision, 'all'):
-                rows.setdefault(name, Counter())[each.verdict] += 1
-        sums = rows.pop('all', Counter())
+        rows: dict[str, Counter[bool | None]] = {}
+        for each in sorted(self.comparisons, key=lambda each: each.decision):
+            rows.setdefault(each.decision, Counter())[each.same] += 1
+        rows['all'] = Counter(each.same for each in self.comparisons)
         width = max(len(name) for name in (*rows, 'decision'))
         lines = [f'{"decision":{width}}  compared  same  different  not decidable']
-        for name, count in (*sorted(rows.items()), ('all', sums)):
-            same, different, unknown = (count[verdict] for verdict in Verdict)
+        for name, count in rows.items():
+            same, different, unknown = (count[each] for each in (True, False, None))
             lines.append(
                 f'{name:{width}}  {same + different:8}  {same:4}  {different:9}  {unknown:13}'
             )
@@ -243,18 +224,18 @@ LATE_PARTS = (
 )
 
 
+@dataclass
 class LogReplay:
     """``moments``: what the replayed rules showed after a step, and when. ``covered``: spans of
     time with all inputs, seconds. All are filled while ``comparisons`` is iterated.
     """
 
-    def __init__(self, recording: Recording, make_rules: MakeRules = Rules) -> None:
-        self._recording, self._make_rules = recording, make_rules
-        self.moments: list[tuple[float, Status]] = []
-        self.covered: list[tuple[float, float]] = []
+    recording: Recording
+    moments: list[tuple[float, Status]] = field(default_factory=list)
+    covered: list[tuple[float, float]] = field(default_factory=list)
 
     def comparisons(self) -> Iterator[Comparison]:
-        for segment in self._recording.segments:
+        for segment in self.recording.segments:
             offset_s, entries = segment.offset_s, segment.entries
             run, rest = self._begin(segment)
             for entry in entries[:rest]:
@@ -267,18 +248,21 @@ class LogReplay:
 
     def _begin(self, segment: Segment) -> tuple[RuleRun | None, int]:
         """The rules, and the number of the first entry that they can take."""
-        config, entries = self._recording.config, segment.entries
+        config, entries = self.recording.config, segment.entries
         if segment.from_start:
-            return RuleRun(config, entries[0], self._make_rules), 1
+            return RuleRun(config, entries[0]), 1
         requests = [each.at for each in entries if each.name not in MEASUREMENTS or each.result]
-        for at_s, status in self._recording.statuses:
+        for at_s, status in self.recording.statuses:
             at = at_s - segment.offset_s
             # The status may be older than a request shortly before it.
             is_calm = not any(at - CALM_S <= each <= at for each in requests)
-            if at >= entries[0].at + CALM_S and is_at_rest(status) and is_calm:
+            # The rules can begin with a rover at rest, and not with a violation.
+            is_known = status.get('mast') in ('closed', 'open', 'unknown')
+            rests = is_known and status.get('moving') is False and not status.get('violation')
+            if at >= entries[0].at + CALM_S and rests and is_calm:
                 rest = bisect_right(entries, at, key=lambda each: each.at)
                 if rest < len(entries):
-                    return seeded_run(config, status, entries[rest], self._make_rules), rest
+                    return seeded_run(config, status, entries[rest]), rest
         return None, len(entries)
 
     def _steps(
@@ -298,7 +282,11 @@ class LogReplay:
             if is_due:
                 recorded = {f'due: {key}': each for key, each in (entry.result or {}).items()}
                 own = {f'due: {key}': each for key, each in (result or {}).items()}
-            inputs = inputs_text(recent, entry.at)
+            inputs = ', '.join(
+                f'{each.name}({clip(json.dumps(list(each.arguments))[1:-1], MAX_ARGUMENTS)}) '
+                f'{entry.at - each.at:.3f} s ago'
+                for each in recent
+            )
             for name in sorted({*recorded, *own}):
                 said, decides = recorded.get(name), own.get(name)
                 if said is not None or decides is not None:
@@ -315,7 +303,7 @@ class LogReplay:
         """
         times = [at_s for at_s, _ in self.moments]
         before: dict[str, tuple[object, object]] = {}  # recorded, and shown
-        for at_s, status in self._recording.statuses:
+        for at_s, status in self.recording.statuses:
             shown: list[Status] = []
             if any(first + LATE_S <= at_s <= last for first, last in self.covered):
                 first = max(0, bisect_right(times, at_s - LATE_S) - 1)
@@ -335,12 +323,6 @@ class LogReplay:
                         yield Comparison(at_s, what, repr(value), own, 'those of the log so far')
 
 
-def is_at_rest(status: Status) -> bool:
-    """Whether the rules can begin with it: not with a violation."""
-    known = status.get('mast') in ('closed', 'open', 'unknown')
-    return status.get('moving') is False and known and not status.get('violation')
-
-
 def decision_text(result: Any) -> str:
     """The decision in the result of a step. Numbers of calls are no decisions."""
     if type(result) is int:
@@ -354,19 +336,9 @@ def decision_text(result: Any) -> str:
     return json.dumps(result)
 
 
-def inputs_text(recent: Sequence[LogEntry], now: float) -> str:
-    """The last inputs, and how long ago they came."""
-    parts = [
-        f'{each.name}({clip(json.dumps(list(each.arguments))[1:-1], MAX_ARGUMENTS)}) '
-        f'{now - each.at:.3f} s ago'
-        for each in recent
-    ]
-    return ', '.join(parts)
-
-
-def replay_adapter(recording: Recording, make_rules: MakeRules = Rules) -> Report:
+def replay_adapter(recording: Recording) -> Report:
     """The decisions of the adapter's rules beside the recorded ones."""
-    log = LogReplay(recording, make_rules)
+    log = LogReplay(recording)
     comparisons = [*log.comparisons(), *log.compare_statuses()]
     report = Report(comparisons, list(recording.notes))
     if not recording.segments:

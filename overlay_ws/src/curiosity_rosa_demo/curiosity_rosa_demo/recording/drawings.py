@@ -14,7 +14,6 @@ Each is '' without data to draw.
 from __future__ import annotations
 
 from collections.abc import Sequence
-import math
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
@@ -22,23 +21,12 @@ from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.plots import Axis, CaptureMarker, ticks, time_step
-from curiosity_rosa_demo.drawing.svg import (
-    drawing,
-    element,
-    is_drawable,
-    label,
-    line,
-    Svg,
-    title,
-)
-from curiosity_rosa_demo.recording.run import RecordedRun
-from curiosity_rosa_demo.recording.turns import RecordedRehearsal
+from curiosity_rosa_demo.drawing.svg import drawing, element, is_drawable, label, line, Svg, title
+from curiosity_rosa_demo.recording.run import RecordedRehearsal, RecordedRun
 
 
 def clock(seconds: float) -> str:
-    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run; ? if not finite."""
-    if not math.isfinite(seconds):
-        return '?'
+    """Format as m:ss.t or h:mm:ss.t; negative before the start of the run."""
     sign, tenths = '-' if seconds < 0 else '', round(abs(seconds) * 10)
     whole, tenth = divmod(tenths, 10)
     minutes, second = divmod(whole, 60)

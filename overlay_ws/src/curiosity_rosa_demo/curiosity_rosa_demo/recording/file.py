@@ -43,11 +43,11 @@ END_RECORD = 'curiosity_rosa_end'  # ... about its end; missing if the writer wa
 MB = 1_000_000
 
 
-# Bytes. A reader refuses a file beyond them, for a compressed chunk of 100 kB may hold gigabytes;
-# our recorder stays below them: its chunks hold 4 MiB and at most one message more.
+# Bytes. A reader refuses a file beyond the first two, for a compressed chunk of 100 kB may hold
+# gigabytes; our recorder stays below them: its chunks hold 4 MiB and at most one message more.
 MAX_RECORD_BYTES = 32 * MB  # in the file, compressed
 MAX_CHUNK_BYTES = 32 * MB  # decompressed
-MAX_MESSAGE_BYTES = 16 * MB
+MAX_MESSAGE_BYTES = 16 * MB  # that is recorded
 
 
 class NotARecording(Exception):
@@ -74,7 +74,6 @@ class RunFile:
             compression=CompressionType.ZSTD,
         )
         self._ids: dict[tuple[str, str], int] = {}  # channel IDs by role and topic
-        self._schemas: dict[str, int] = {}
         self._writer.start(profile='ros2', library='curiosity_rosa')
         self._writer.add_metadata(INFO_RECORD, info)
         self.flush()
@@ -86,24 +85,18 @@ class RunFile:
 
     def write(self, channel: Channel, data: bytes, at_ns: int) -> None:
         """Append a message. ``at_ns``: time of receipt, nanoseconds since the epoch."""
-        known = self._ids.get((channel.role, channel.topic))
-        number = self._register(channel) if known is None else known
+        key = channel.role, channel.topic
+        if key not in self._ids:
+            is_cdr, definition = channel.encoding == CDR, channel.schema.encode()
+            encoding = SchemaEncoding.ROS2 if is_cdr else SchemaEncoding.JSONSchema
+            schema = self._writer.register_schema(channel.type, encoding, definition)
+            self._ids[key] = self._writer.register_channel(
+                channel.topic, channel.encoding, schema, {'role': channel.role}
+            )
         self.messages += 1
         self._writer.add_message(
-            number, log_time=at_ns, data=data, publish_time=at_ns, sequence=self.messages
+            self._ids[key], log_time=at_ns, data=data, publish_time=at_ns, sequence=self.messages
         )
-
-    def _register(self, channel: Channel) -> int:
-        if channel.type not in self._schemas:
-            is_cdr = channel.encoding == CDR
-            encoding = SchemaEncoding.ROS2 if is_cdr else SchemaEncoding.JSONSchema
-            self._schemas[channel.type] = self._writer.register_schema(
-                channel.type, encoding, channel.schema.encode()
-            )
-        schema, role = self._schemas[channel.type], {'role': channel.role}
-        number = int(self._writer.register_channel(channel.topic, channel.encoding, schema, role))
-        self._ids[channel.role, channel.topic] = number
-        return number
 
     def flush(self) -> None:
         """Write all buffered messages to the disk."""
@@ -184,7 +177,7 @@ TRAILER = bytes(_records.end() + MCAP0_MAGIC)  # without a summary: readers must
 @dataclass(frozen=True)
 class Entry:
     """A message and its channel. ``role`` is '' in a file from another program. ``at_ns``: time of
-    receipt, nanoseconds since the epoch.
+    receipt, nanoseconds since the epoch; ``at_s``: seconds since the first message of the file.
     """
 
     role: str
@@ -192,6 +185,7 @@ class Entry:
     type: str
     encoding: str
     at_ns: int
+    at_s: float
     data: bytes
     schema: Schema | None
 
@@ -207,6 +201,7 @@ class RunReader:
         self.info: dict[str, str] = {}
         self.end: dict[str, str] | None = None  # None: writer killed or still writing
         self.end_problem = ''  # why reading ended early; '' if it did not
+        self._decoders = DecoderFactory()
         if not self.path.exists():
             raise NotARecording(
                 f'{self.path} does not exist; in the console, ":record on" begins a recording '
@@ -220,6 +215,7 @@ class RunReader:
     def __iter__(self) -> Iterator[Entry]:
         schemas: dict[int, Schema] = {}
         channels: dict[int, McapChannel] = {}
+        first_ns: int | None = None
         for record in self._records(chunks=False):
             if isinstance(record, Schema):
                 schemas[record.id] = record
@@ -230,18 +226,29 @@ class RunReader:
             elif isinstance(record, Metadata) and record.name == END_RECORD:
                 self.end = dict(record.metadata)
             elif isinstance(record, Message) and record.channel_id in channels:
-                self._limit('a message', len(record.data), MAX_MESSAGE_BYTES)
                 channel = channels[record.channel_id]
                 schema = schemas.get(channel.schema_id)
+                first_ns = record.log_time if first_ns is None else first_ns
                 yield Entry(
                     role=channel.metadata.get('role', ''),
                     topic=channel.topic,
                     type=schema.name if schema else '',
                     encoding=channel.message_encoding,
                     at_ns=record.log_time,
+                    at_s=(record.log_time - first_ns) * 1e-9,
                     data=record.data,
                     schema=schema,
                 )
+
+    def decode(self, entry: Entry) -> Any:
+        """An object with the fields of the ROS message; None for one that is not of its type.
+        Needs only the file, not ROS.
+        """
+        try:
+            decode = self._decoders.decoder_for(entry.encoding, entry.schema)
+            return None if decode is None else decode(entry.data)
+        except Exception:  # the data does not match the definition
+            return None
 
     def span_ns(self) -> tuple[int, int] | None:
         """Times of the first and the last message, nanoseconds since the epoch; None if there are
@@ -280,7 +287,9 @@ class RunReader:
     def _decompressed(self, chunk: Chunk) -> bytes:
         """The records of ``chunk``; decompresses at most as much as a chunk may hold."""
         size = chunk.uncompressed_size
-        self._limit('a chunk, decompressed,', size, MAX_CHUNK_BYTES)
+        if size > MAX_CHUNK_BYTES:
+            why = f'a chunk, decompressed, has length {size} that exceeds limit {MAX_CHUNK_BYTES}'
+            raise self._too_large(why)
         if chunk.compression == 'zstd':
             zstd = zstandard.ZstdDecompressor(max_window_size=MAX_CHUNK_BYTES)
             data = zstd.stream_reader(chunk.data).read(size + 1)
@@ -296,27 +305,8 @@ class RunReader:
             raise ValueError('a chunk has another checksum than its data')
         return data
 
-    def _limit(self, what: str, size: int, limit: int) -> None:
-        if size > limit:
-            raise self._too_large(f'{what} has length {size} that exceeds limit {limit}')
-
     def _too_large(self, why: str) -> NotARecording:
         return NotARecording(
             f'{self.path}: {why} (bytes). No recording of this agent is like that; make a smaller '
             'file with "mcap filter" or "ros2 bag convert"'
         )
-
-
-class Decoder:
-    """Decodes CDR to objects with the fields of the message. Needs only the file, not ROS."""
-
-    def __init__(self) -> None:
-        self._factory = DecoderFactory()
-
-    def decode(self, entry: Entry) -> Any:
-        """Decode the message; None if that fails."""
-        try:
-            decode = self._factory.decoder_for(entry.encoding, entry.schema)
-            return None if decode is None else decode(entry.data)
-        except Exception:  # the data does not match the definition
-            return None

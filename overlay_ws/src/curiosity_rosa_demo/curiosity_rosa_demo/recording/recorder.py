@@ -30,7 +30,6 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.models import ServiceCall
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.process import SpinThread
@@ -47,7 +46,6 @@ from curiosity_rosa_demo.recording.channels import (
     DECISIONS_CHANNEL,
     definition,
     message_class,
-    NoDefinition,
     recorded_channels,
 )
 from curiosity_rosa_demo.recording.file import GUARDRAILS, RunFile, THRESHOLDS
@@ -118,13 +116,16 @@ class RecorderNode:
         self._throttles: list[tuple[Channel, Throttle]] = []
         (self._capture,) = (each for each in channels if each.role == 'capture')
         self._picture: Any = None  # subscription while a picture is awaited
-        self._picture_until_s = 0.0
+        self._picture_until_s = 0.0  # 0: none is awaited
         self._reported_image_error = False
         for channel in channels:
             if channel is not self._capture and channel.hz != 0.0:
                 self._subscribe(channel)
         self._node.create_timer(POLL_PERIOD_S, self._flush_due, clock=STEADY_CLOCK)
-        self._spin = SpinThread('recorder', self._node, on_crash=self._on_ros_failure)
+        failed = '! The recording no longer receives messages'
+        self._spin = SpinThread(
+            'recorder', self._node, on_crash=lambda error: notify(f'{failed}: {error!r}')
+        )
 
     def close(self) -> None:
         self._spin.close()
@@ -180,24 +181,17 @@ class RecorderNode:
             taken = CaptureTaken.of(event)
             # For an old capture, from the topic's history, the latched picture is another.
             if taken and taken.ok is True and time.time() - event.ts < MAX_FRAME_AGE_S:
-                self._subscribe_to_picture()
+                # Until it arrives. The topic is latched, so the picture is not missed.
+                self._picture_until_s = time.monotonic() + PICTURE_TIMEOUT_S
+                topic, qos = self._capture.topic, history_qos(1)
+                self._picture = self._picture or self._node.create_subscription(
+                    CompressedImage, topic, self._on_picture, qos, raw=True
+                )
 
-    def _subscribe_to_picture(self) -> None:
-        """Until it arrives. The topic is latched, so the picture is not missed."""
-        self._picture_until_s = time.monotonic() + PICTURE_TIMEOUT_S
-        if self._picture is not None:
-            return
-        received: list[bytes] = []
-
-        def on_picture(data: bytes) -> None:
-            received.append(data)
-            if len(received) == 1:
-                self._enqueue(self._capture, data)
-                self._picture_until_s = 0.0
-
-        self._picture = self._node.create_subscription(
-            CompressedImage, self._capture.topic, on_picture, history_qos(1), raw=True
-        )
+    def _on_picture(self, data: bytes) -> None:
+        if self._picture_until_s > 0.0:  # the first one since the capture
+            self._picture_until_s = 0.0
+            self._enqueue(self._capture, data)
 
     def _flush_due(self) -> None:
         now_s = time.monotonic()
@@ -208,9 +202,6 @@ class RecorderNode:
         if self._picture is not None and now_s > self._picture_until_s:
             self._node.destroy_subscription(self._picture)
             self._picture = None
-
-    def _on_ros_failure(self, error: Exception) -> None:
-        self._notify(f'! The recording no longer receives messages: {error!r}')
 
 
 # --- The recordings of a folder ----------------------------------------------------------------
@@ -270,7 +261,7 @@ class RecordingControl:
                 writer = RunWriter(
                     self._create_file, self._notify, config.agent.recording.max_file_mb
                 )
-            except (NoDefinition, OSError) as error:
+            except (ImportError, LookupError, OSError) as error:  # of a message's definition, too
                 return Outcome(False, f'nothing is recorded: {error}')
             quality = config.thresholds.capture.jpeg_quality
             self._writer = writer
@@ -301,8 +292,7 @@ class RecordingControl:
 
     def record_call(self, call: ServiceCall) -> None:
         """Record a service call, if a recording runs. Thread-safe; never waits for the disk."""
-        answer = valid_unicode(call.answer)
-        self._record(CALLS_CHANNEL, call.model_copy(update={'answer': answer}))
+        self._record(CALLS_CHANNEL, call)
 
     def record_decision(self, decision: BaseModel) -> None:
         """Record what gate or kernel decided, as ``record_call`` does."""

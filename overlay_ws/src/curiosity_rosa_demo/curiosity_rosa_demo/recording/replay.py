@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import suppress
-from itertools import count
 import json
 from pathlib import Path
 import signal
@@ -39,12 +38,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     read_message,
     UnreadableMessage,
 )
-from curiosity_rosa_demo.recording.channels import (
-    CDR,
-    message_class,
-    recorded_channels,
-    STRING,
-)
+from curiosity_rosa_demo.recording.channels import CDR, message_class, recorded_channels, STRING
 from curiosity_rosa_demo.recording.file import Entry, NotARecording, RunReader
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import bounded_event, decode, encode
@@ -99,35 +93,29 @@ def playing_text(text: str) -> str:
 # --- The messages ------------------------------------------------------------------------------
 
 
-def replay_message(
-    role: str, type_name: str, data: bytes, *, now_ns: int, turn: int
-) -> bytes | None:
+def replay_message(role: str, type_name: str, data: bytes, now_ns: int) -> bytes | None:
     """The CDR data to publish, or None to skip the message. ``now_ns``: the new stamp, nanoseconds
-    since the epoch. ``turn``: the number of the loop, which keeps event IDs unique. Raises
-    UnreadableMessage.
+    since the epoch, by which an event gets an ID of its own. Raises UnreadableMessage.
     """
-    try:
-        message = read_message(data, message_class(type_name))
-    except (ImportError, AttributeError, UnreadableMessage) as error:
-        raise UnreadableMessage(f'{role}: {error}') from error
+    message = read_message(data, message_class(type_name))
     if type_name != STRING:
         _stamp(message, now_ns)
     elif role == 'trace':
         event = decode(message.data)
         if NodeStarted.of(event):
             return None
-        message.data = _replayed_event(event, now_ns, turn)
+        message.data = _replayed_event(event, now_ns)
     else:  # a status; any other text becomes an object with that key only
         message.data = json.dumps({**read_object(message.data), 'replay': True})
     return bytes(serialize_message(message))
 
 
-def _replayed_event(event: TraceEvent, now_ns: int, turn: int) -> str:
+def _replayed_event(event: TraceEvent, now_ns: int) -> str:
     """With the current time; its data keep the recorded time and ID."""
     origin = {'replay': True, 'recorded_ts': event.ts, 'recorded_id': event.event_id}
     replayed = event.model_copy(
         update={
-            'event_id': f'{event.event_id[:150]}-replay-{now_ns}-{turn}',
+            'event_id': f'{event.event_id[:150]}-replay-{now_ns}',
             'ts': now_ns * 1e-9,
             'message': REPLAY_PREFIX + event.message,
             'data': {**(event.data or {}), **origin},
@@ -190,8 +178,9 @@ class Replay:
         self._create_publishers()
         self._publish_status('playing', 0.0)
         try:
-            for turn in count(1) if loop else (1,):
-                self._play(turn)
+            self._play()
+            while loop:
+                self._play()
         except (ReplayConflict, ReplayInterrupted) as end:
             self._publish_status('stopped', 0.0, why=str(end))
             raise
@@ -227,12 +216,12 @@ class Replay:
                 self.node, message_class(channel.type), channel.topic, qos, self.losses
             )
 
-    def _play(self, turn: int) -> None:
+    def _play(self) -> None:
         began_s = time.monotonic()
         for entry in self._reader:
             after_s = (entry.at_ns - self._first_ns) * 1e-9 / self._speed
             self._wait_until(began_s + after_s, began_s)
-            self._publish(entry, turn)
+            self._publish(entry)
         if self._reader.end_problem:
             _print_line(
                 f'The file is torn; that was all that is whole ({self._reader.end_problem}).'
@@ -249,15 +238,13 @@ class Replay:
             if time.monotonic() >= at_s:
                 return
 
-    def _publish(self, entry: Entry, turn: int) -> None:
+    def _publish(self, entry: Entry) -> None:
         channel, publisher = self._channels.get(entry.role), self._publishers.get(entry.role)
         if channel is None or entry.type != channel.type or entry.encoding != CDR:
             self._skip(entry, 'is not played')
         elif publisher is not None:
             try:
-                data = replay_message(
-                    entry.role, entry.type, entry.data, now_ns=time.time_ns(), turn=turn
-                )
+                data = replay_message(entry.role, entry.type, entry.data, time.time_ns())
             except UnreadableMessage as error:
                 self._skip(entry, f'cannot be read: {error}')
                 return

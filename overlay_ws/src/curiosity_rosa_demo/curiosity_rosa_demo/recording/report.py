@@ -87,15 +87,15 @@ def figures(*runs: RecordedRun) -> dict[str, str]:
     driven = [run.distance_m for run in runs if run.distance_m is not None]
     captures = [each for run in runs for each in run.captures]
     scores = [each.score for each in captures if each.score is not None]
-    calls = [call for run in runs for call in run.told.calls]
+    calls = [call for run in runs for call in run.model_calls]
     found = {
         'Time': clock(sum(run.length_s for run in runs)),
         'Driven': f'{sum(driven):.1f} m' if driven else 'unknown',
         'Captures': f'{len(scores)}, {sum(each.is_good for each in captures)} good',
         'Best score': f'{max(scores):.2f}' if scores else 'none',
-        'Acts': str(sum(run.told.acts for run in runs)),
-        'Failures': str(sum(run.told.failures for run in runs)),
-        'Questions': str(sum(len(run.told.questions) for run in runs)),
+        'Acts': str(sum(run.acts for run in runs)),
+        'Failures': str(sum(run.failures for run in runs)),
+        'Questions': str(sum(len(run.questions) for run in runs)),
     }
     if calls:
         costs = Costs(calls)
@@ -113,15 +113,8 @@ def figures(*runs: RecordedRun) -> dict[str, str]:
 
 # Pictures are data URLs. The browser loads nothing else, whatever the recording contains.
 CONTENT_SECURITY_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
-COLUMNS = (
-    'Time',
-    'Driven',
-    'Captures',
-    'Best score',
-    'Questions',
-    'Tokens',
-    'Cost',
-)  # of an index
+# Of an index.
+COLUMNS = ('Time', 'Driven', 'Captures', 'Best score', 'Questions', 'Tokens', 'Cost')
 # Control characters that HTML forbids, and those that change the direction of text.
 _HIDDEN = re.compile('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]')
 
@@ -173,6 +166,8 @@ TEMPLATES = Environment(
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
+# All texts are escaped; only Markup, our drawings and the style, is markup.
+TEMPLATES.globals.update(policy=Markup(CONTENT_SECURITY_POLICY), colours=Markup(css()))
 TEMPLATES.filters.update(
     clip=clip,
     clock=clock,
@@ -194,18 +189,8 @@ TEMPLATES.filters.update(
 )
 
 
-def render(template: str, title: str, **values: Any) -> str:
-    """All texts are escaped; only Markup, our drawings and the style, is markup."""
-    return TEMPLATES.get_template(template).render(
-        title=title,
-        policy=Markup(CONTENT_SECURITY_POLICY),
-        colours=Markup(css()),
-        **values,
-    )
-
-
 def page(run: RecordedRun) -> str:
-    return render('page.html.j2', run.name, run=run)
+    return TEMPLATES.get_template('page.html.j2').render(title=run.name, run=run)
 
 
 def index_page(title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[str, str]) -> str:
@@ -213,12 +198,11 @@ def index_page(title: str, runs: Mapping[str, RecordedRun], unreadable: Mapping[
     to the index, with / between folders. ``unreadable``: the names of files that have none, and
     what is wrong with them.
     """
-    turns = [turn for run in runs.values() for turn in run.told.turns]
+    turns = [turn for run in runs.values() for turn in run.turns]
     done = sum(turn.result == 'done' for turn in turns)
     goals = {'Runs': str(len(runs)), 'Goals': f'{len(turns)}, {done} done'}
-    return render(
-        'index.html.j2',
-        title,
+    return TEMPLATES.get_template('index.html.j2').render(
+        title=title,
         runs=sorted(runs.items(), key=lambda each: (-each[1].began_s, each[1].name)),
         unreadable=unreadable,
         columns=COLUMNS,
@@ -258,7 +242,8 @@ def write_index(folder: Path, out: Path) -> dict[str, str]:
             if report == Path(INDEX):
                 raise NotARecording(f'{file}: its report would be the index; rename it')
             (out / report).parent.mkdir(parents=True, exist_ok=True)
-            runs[report.as_posix()] = write_report(file, out / report).without_data()
+            runs[report.as_posix()] = write_report(file, out / report)
+            runs[report.as_posix()].drop_data()
         except (NotARecording, OSError) as error:
             unreadable[name.as_posix()] = str(error)
     out.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,6 @@ from curiosity_rosa_demo.adapter.steps import Due, LogEntry, MotionRefused, REFU
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.infra.config.topics import Config
 
-MakeRules = Callable[..., Rules]
 SEED_S = 0.5  # less than joint_max_age_s: the mast that a status shows must not be lost
 # The steps whose first argument is a number that another step gave: by which.
 NUMBERED = {
@@ -56,13 +54,13 @@ class ReplayClock:
 
 
 class RuleRun:
-    """The rules of one adapter, at the time of ``start``. ``make_rules``: Rules, or a subclass.
-    ``begins_late``: after the adapter, so that its numbers of motions and stops are others here.
+    """The rules of one adapter, at the time of ``start``. ``begins_late``: after the adapter, so
+    that its numbers of motions and stops are others here.
     """
 
-    def __init__(self, config: Config, start: LogEntry, make_rules: MakeRules = Rules) -> None:
+    def __init__(self, config: Config, start: LogEntry) -> None:
         self.clock = ReplayClock(start.at, start.ros_ns)
-        self.rules = make_rules(
+        self.rules = Rules(
             config.thresholds,
             stop_name=config.topics.curiosity.move_stop.name,
             steady=self.clock,
@@ -102,7 +100,7 @@ class RuleRun:
             self._numbers[kind, recorded] = own
 
 
-def seeded_run(config: Config, status: Status, first: LogEntry, make_rules: MakeRules) -> RuleRun:
+def seeded_run(config: Config, status: Status, first: LogEntry) -> RuleRun:
     """The rules in the state of ``status``, whose rover stands, before the entry ``first``. What a
     status does not show is as after a start: the learned speeds, the obstacles, the agents.
     """
@@ -110,7 +108,7 @@ def seeded_run(config: Config, status: Status, first: LogEntry, make_rules: Make
     end = Mast(config.thresholds.mast).commands.get(command)
     mast_s = 1.0 + (0.0 if end is None else end.duration_s)
     began = first.at - mast_s - SEED_S
-    run = RuleRun(config, LogEntry(began, first.ros_ns, 'start'), make_rules)
+    run = RuleRun(config, LogEntry(began, first.ros_ns, 'start'))
     rules, run.begins_late = run.rules, True
 
     def stop(after_s: float) -> None:

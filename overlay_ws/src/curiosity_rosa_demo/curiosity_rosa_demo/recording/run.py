@@ -21,23 +21,19 @@ from itertools import pairwise
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_rosa_demo.recording.file import Decoder, Entry, RunReader, THRESHOLDS
-from curiosity_rosa_demo.recording.turns import Turns
-from curiosity_rosa_demo.trace.events import (
-    CaptureTaken,
-    GroundAnalyzed,
-    NodeStarted,
-)
+from curiosity_rosa_demo.recording.file import Entry, RunReader, THRESHOLDS
+from curiosity_rosa_demo.trace import events as told
 from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
 
-UNINDEXED = ('events', 'trail', 'battery', 'grounds', 'calls')  # fields
 TRAIL_STEP_M = 0.05
 TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
 BATTERY_STEP = 0.001
@@ -54,6 +50,10 @@ ROOM = {
 CALL_OVERHEAD_BYTES = 1000
 PICTURE_OVERHEAD_BYTES = 10_000  # so that many small pictures count, too
 PICTURE_HEADS = (b'\xff\xd8', b'\x89P')  # of JPEG and PNG
+TURN_EVENTS: tuple[type[told.TypedEvent], ...] = (
+    *(told.TurnStarted, told.TurnAnswered, told.ModelCalled, told.PlanMade, told.PlanStepEnded),
+    *(told.QuestionAsked, told.QuestionAnswered, told.RehearsalMade, told.RehearsalCompared),
+)
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,59 @@ class RunGround:
 
 
 @dataclass
+class Turn:
+    """``goal``: the text that began it. ``answer``: its answer; without one, the last error.
+    ``ended_s`` None: the recording holds no answer. ``calls``: of models.
+    """
+
+    at_s: float
+    goal: str
+    result: Literal['done', 'failed', 'no answer'] = 'no answer'
+    answer: str = ''
+    ended_s: float | None = None
+    calls: list[told.ModelCalled] = field(default_factory=list)
+
+
+@dataclass
+class RecordedPlan:
+    """``results``: the last one of each step that has one, by its ID."""
+
+    at_s: float
+    plan: Plan
+    results: dict[int, ExecutionResult] = field(default_factory=dict)
+
+
+@dataclass
+class RecordedQuestion:
+    """``answer`` None: the recording holds none. ``waited_s``: how long it took; None also if only
+    the answer is recorded, at ``at_s``. ``text``: with the reasons to ask.
+    """
+
+    at_s: float
+    text: str
+    rehearsal: str = ''
+    answer: told.QuestionAnswered | None = None
+    waited_s: float | None = None
+
+
+@dataclass
+class RecordedRehearsal:
+    """``compared``: with what came of it; None: the recording holds no comparison. ``outcome``:
+    the comparison for people, at ``ended_s``.
+    """
+
+    at_s: float
+    rehearsal: Rehearsal
+    compared: Rehearsal | None = None
+    outcome: str = ''
+    ended_s: float | None = None
+
+
+@dataclass
 class RecordedRun:
     """The contents of a recording. ``began_s`` is in seconds since the epoch; the other times are
-    negative for events from before the recording.
+    negative for events from before the recording. ``plans`` and ``questions``: by ID. ``acts`` and
+    ``failures``: how many.
     """
 
     name: str
@@ -113,7 +163,13 @@ class RecordedRun:
     calls: list[ServiceCall] = field(default_factory=list)
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)  # messages by topic and type
     distance_m: float | None = None  # None: the place is unknown
-    told: Turns = field(default_factory=Turns)
+    turns: list[Turn] = field(default_factory=list)
+    model_calls: list[told.ModelCalled] = field(default_factory=list)
+    plans: dict[str, RecordedPlan] = field(default_factory=dict)
+    questions: dict[str, RecordedQuestion] = field(default_factory=dict)
+    rehearsals: list[RecordedRehearsal] = field(default_factory=list)
+    acts: int = 0
+    failures: int = 0
 
     @cached_property
     def thresholds(self) -> Thresholds | None:
@@ -140,20 +196,67 @@ class RecordedRun:
         }
         return [text for text, applies in warnings.items() if applies]
 
-    def without_data(self) -> RecordedRun:
-        """What the index of many shows: the figures, turns and warnings."""
-        told, kept = Turns(), self.told
-        told.turns, told.calls, told.questions = kept.turns, kept.calls, kept.questions
-        told.acts, told.failures = kept.acts, kept.failures
-        captures = [replace(each, image=b'') for each in self.captures]
-        nothing: dict[str, Any] = {name: [] for name in UNINDEXED}
-        return replace(self, captures=captures, told=told, **nothing)
+    def drop_data(self) -> None:
+        """Keep what the index of many shows: the figures, turns and warnings."""
+        for data in (self.events, self.trail, self.battery, self.grounds, self.calls):
+            data.clear()
+        self.plans.clear()
+        self.rehearsals.clear()
+        self.captures = [replace(each, image=b'') for each in self.captures]
+
+    def tell(self, at_s: float, event: TraceEvent) -> None:
+        """Take what an event tells of turns, plans, questions and rehearsals; the oldest first."""
+        self.acts += event.kind is TraceKind.ACT
+        self.failures += event.ok is False
+        last = self.turns[-1] if self.turns else None
+        turn = last if last is not None and last.ended_s is None else None  # without an answer yet
+        match next(filter(None, (kind.of(event) for kind in TURN_EVENTS)), None):
+            case told.TurnStarted(calls=calls) if turn is None or calls == 0:  # else it resumes
+                self.turns.append(Turn(at_s, event.message))
+            case told.TurnAnswered(ok=ok) if turn is not None:
+                turn.result = 'failed' if ok is False else 'done'
+                turn.answer, turn.ended_s = event.message, at_s
+            case told.ModelCalled() as call:
+                self.model_calls.append(call)
+                if turn is not None:
+                    turn.calls.append(call)
+            case told.PlanMade(plan=plan):
+                # One that was traced again has the results of both times.
+                self.plans.setdefault(plan.plan_id, RecordedPlan(at_s, plan)).plan = plan
+            case told.PlanStepEnded(result=result) if result.plan_id in self.plans:
+                self.plans[result.plan_id].results[result.step_id] = result
+            case told.QuestionAsked(question_id=question_id, rehearsal=rehearsal):
+                asked = RecordedQuestion(at_s, event.message, rehearsal)
+                self.questions.setdefault(question_id, asked)
+            case told.QuestionAnswered() as answer:  # only the first counts, as it does in a run
+                question = self.questions.get(answer.question_id)
+                if question is None and answer.asked:
+                    question = RecordedQuestion(at_s, answer.asked, answer=answer)
+                    self.questions[answer.question_id] = question
+                elif question is not None and question.answer is None:
+                    question.answer, question.waited_s = answer, max(0.0, at_s - question.at_s)
+            case told.RehearsalCompared(rehearsal=compared):
+                # It belongs to the last rehearsal of this motion; that of an approved operation,
+                # which no event tells of before, stands alone.
+                motion = (compared.start, compared.end, compared.text)
+                for each in reversed(self.rehearsals):
+                    of = each.rehearsal
+                    if each.compared is None and (of.start, of.end, of.text) == motion:
+                        break
+                else:
+                    each = RecordedRehearsal(at_s, compared)
+                    self.rehearsals.append(each)
+                each.compared, each.outcome, each.ended_s = compared, event.message, at_s
+            case told.RehearsalMade(rehearsal=made):
+                self.rehearsals.append(RecordedRehearsal(at_s, made))
+            case None if event.kind is TraceKind.ERROR and event.tool_name is None and turn:
+                turn.answer = event.message
 
 
 def read_run(path: str | Path) -> RecordedRun:
     """Read a recording. Raises NotARecording, also for one that exceeds a limit, and OSError."""
     reader = RunReader(path)
-    fold = _Fold(RecordedRun(Path(path).name))
+    fold = _Fold(reader)
     for entry in reader:
         fold.add(entry)
     run = fold.run
@@ -165,8 +268,8 @@ def read_run(path: str | Path) -> RecordedRun:
 class _Fold:
     """``run`` is whole after ``finish``."""
 
-    def __init__(self, run: RecordedRun) -> None:
-        self.run, self._decoder = run, Decoder()
+    def __init__(self, reader: RunReader) -> None:
+        self.run, self._decode = RecordedRun(reader.path.name), reader.decode
         self._room = dict(ROOM)
         self._known: set[str] = set()  # event IDs
         # By role and the stamp of the frame; of a frame without one, by the last capture before.
@@ -180,49 +283,48 @@ class _Fold:
         run = self.run
         if not run.counts:
             run.began_s = entry.at_ns * 1e-9
-        at_s = entry.at_ns * 1e-9 - run.began_s
-        run.length_s = max(run.length_s, at_s)
+        run.length_s = max(run.length_s, entry.at_s)
         run.counts[entry.topic, entry.type] += 1
         try:
-            self._take(entry, at_s)
+            self._take(entry, entry.at_s)
         except (AttributeError, TypeError, ValueError, RecursionError):
             run.unreadable += 1  # the type does not match the role
 
     def _take(self, entry: Entry, at_s: float) -> None:
         match entry.role:
             case 'trace':
-                self._on_event(at_s, decode(self._decoder.decode(entry).data))
+                self._on_event(at_s, decode(self._decode(entry).data))
             case 'capture' | 'analysis':
-                message = self._decoder.decode(entry)
+                message = self._decode(entry)
                 if self._has_room('pictures', len(message.data) + PICTURE_OVERHEAD_BYTES):
                     stamp, image = message.header.stamp, bytes(message.data)
                     key = stamp.sec + stamp.nanosec * 1e-9 or self._last_capture
                     if key is not None and image.startswith(PICTURE_HEADS):
                         self._images.setdefault((entry.role, key), image)
             case 'odometry':
-                place = self._decoder.decode(entry).pose.pose
+                place = self._decode(entry).pose.pose
                 x, y = float(place.position.x), float(place.position.y)
                 self._on_place('odometry', at_s, x, y, yaw_of(place.orientation))
             case 'adapter':
-                status = json.loads(self._decoder.decode(entry).data)
+                status = json.loads(self._decode(entry).data)
                 if status.get('rover_x') is not None:
                     yaw = float(status.get('yaw_rad', math.nan))
                     x, y = float(status['rover_x']), float(status.get('rover_y', math.nan))
                     self._on_place('adapter', at_s, x, y, yaw)
             case 'battery':
-                self._on_battery(at_s, float(self._decoder.decode(entry).percentage))
+                self._on_battery(at_s, float(self._decode(entry).percentage))
             case 'calls' if self._has_room('text', CALL_OVERHEAD_BYTES + len(entry.data)):
                 call = ServiceCall.model_validate_json(entry.data)
                 call.at_s = at_s - call.duration_s
                 self.run.calls.append(call)
 
     def _on_event(self, at_s: float, event: TraceEvent) -> None:
-        if NodeStarted.of(event) or event.event_id in self._known:
+        if told.NodeStarted.of(event) or event.event_id in self._known:
             return
         if not self._has_room('text', event_memory(event)):
             return
         self._known.add(event.event_id)
-        if event.ok and CaptureTaken.of(event):
+        if event.ok and told.CaptureTaken.of(event):
             self._last_capture = event.ts
         stamp_s = event.ts - self.run.began_s
         # A stamp outside this range comes from another clock; the time of receipt replaces it.
@@ -265,24 +367,21 @@ class _Fold:
         x, y, yaw = self._last.get('odometry') or self._last.get('adapter') or [math.nan] * 3
         if all(map(math.isfinite, (x, y, yaw))):
             run.pose = RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world')
-        run.told = Turns(run.events)
         limits = run.thresholds
         threshold = limits.quality.score_threshold if limits else math.inf
         for at_s, event in run.events:
+            run.tell(at_s, event)
             place = self._place_at(at_s)
-            if (taken := CaptureTaken.of(event)) is not None:
+            if (taken := told.CaptureTaken.of(event)) is not None and event.ok:
                 image = self._images.get(('capture', taken.stamp_s or event.ts), b'')
-                capture = RunCapture(
-                    event.event_id,
-                    at_s,
-                    score=event.score if event.ok else None,
-                    is_good=event.ok is True and taken.is_good(threshold),
-                    reason='' if event.ok else event.error_reason or event.message,
-                    place=place,
-                    image=image if event.ok else b'',
+                good = taken.is_good(threshold)
+                run.captures.append(
+                    RunCapture(event.event_id, at_s, event.score, good, '', place, image)
                 )
-                run.captures.append(capture)
-            elif (analyzed := GroundAnalyzed.of(event)) is not None:
+            elif taken is not None:
+                why = event.error_reason or event.message
+                run.captures.append(RunCapture(event.event_id, at_s, None, False, why, place))
+            elif (analyzed := told.GroundAnalyzed.of(event)) is not None:
                 image = self._images.get(('analysis', analyzed.stamp_s or math.nan), b'')
                 run.grounds.append(RunGround(at_s, analyzed.analysis, place, image))
 

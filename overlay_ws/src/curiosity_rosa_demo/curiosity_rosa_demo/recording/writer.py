@@ -48,18 +48,16 @@ class RunWriter:
         self._lock = threading.Lock()
         self._queue: deque[tuple[Channel, bytes, int]] = deque()
         self._waiting = 0  # bytes
-        self.dropped, self._loss, self._loss_is_told = 0, '', False
+        self.dropped, self._loss = 0, ''  # the first loss, until it is told
         self.problem = ''
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name='recording-writer', daemon=True)
         self._thread.start()
 
-    def enqueue(self, channel: Channel, data: bytes, at_ns: int | None = None) -> bool:
-        """Queue a message. Returns False if it is too large for a reader, if the queue is full or
-        if the recording has ended.
-        ``at_ns``: nanoseconds since the epoch; by default now. Thread-safe.
+    def enqueue(self, channel: Channel, data: bytes) -> bool:
+        """Queue a message that was received now. False if it is too large for a reader, if the
+        queue is full or if the recording has ended. Thread-safe.
         """
-        at_ns = time.time_ns() if at_ns is None else at_ns
         size, loss = len(data) + RECORD_OVERHEAD_BYTES, ''
         with self._lock:
             if self.problem or self._closing.is_set():
@@ -69,11 +67,11 @@ class RunWriter:
             elif self._waiting + size > MAX_QUEUED_BYTES:
                 loss = 'The disk is too slow'
             if loss:
+                self._loss = self._loss if self.dropped else loss
                 self.dropped += 1
-                self._loss = self._loss or loss
                 return False
             self._waiting += size
-            self._queue.append((channel, data, at_ns))
+            self._queue.append((channel, data, time.time_ns()))
             return True
 
     @property
@@ -138,9 +136,9 @@ class RunWriter:
                 self._flush()
                 unflushed = 0
         self._flush()
-        if self._loss and not self._loss_is_told:
-            self._loss_is_told = True
+        if self._loss:
             self._notify(f'! {self._loss} for the recording: some messages are left out.')
+            self._loss = ''
 
     def _flush(self) -> None:
         """Flush the file; continue in the next one if it is full."""

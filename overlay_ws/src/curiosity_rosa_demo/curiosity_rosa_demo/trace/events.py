@@ -16,6 +16,7 @@ it.
 
 from __future__ import annotations
 
+from operator import not_
 from typing import Any, ClassVar, Literal
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
@@ -30,10 +31,6 @@ TriggerChange = Literal['armed', 'fired', 'suppressed']
 
 IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill for tasks
 EVENT_FIELDS = ('tool_name', 'ok', 'score', 'error_reason')  # all others stand in the data
-
-
-def _is_empty(text: str) -> bool:
-    return text == ''
 
 
 @dataclass_transform(field_specifiers=(Field,))
@@ -70,14 +67,12 @@ class TypedEvent(Model):
             return None
         data: Any = event.data or {}
         data = data.get(cls.KEY) if cls.KEY else data
-        if not isinstance(data, dict):
-            return None
         of_event = {name: getattr(event, name) for name in EVENT_FIELDS}
         try:
             return cls.model_validate(
                 {**data, 'data': data, **of_event}, by_name=False, extra='ignore'
             )
-        except ValidationError:
+        except (TypeError, ValidationError):  # the data are no object, or not its own
             return None
 
 
@@ -90,8 +85,8 @@ class TurnStarted(TypedEvent):
     TYPE = 'turn_started'
 
     calls: int = Field(alias='turn_calls')
-    door: str = Field(default='', alias='origin', exclude_if=_is_empty)
-    by: str = Field(default='', exclude_if=_is_empty)
+    door: str = Field(default='', alias='origin', exclude_if=not_)
+    by: str = Field(default='', exclude_if=not_)
 
 
 class TurnAnswered(TypedEvent):
@@ -125,8 +120,8 @@ class QuestionAsked(TypedEvent):
     TYPE, KINDS = 'question_asked', (TraceKind.DECIDE,)
 
     question_id: str = Field(alias='question')
-    rehearsal: str = Field(default='', alias='rehearsed', exclude_if=_is_empty)
-    in_task: str = Field(default='', exclude_if=_is_empty)
+    rehearsal: str = Field(default='', alias='rehearsed', exclude_if=not_)
+    in_task: str = Field(default='', exclude_if=not_)
 
     @property
     def task_id(self) -> str:

@@ -6,18 +6,17 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""JSONL log of trace events."""
+"""A rotating file of lines of JSON, such as trace events; each line is written whole."""
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from pathlib import Path
 import threading
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_codec import decode, encode
-
-# --- A rotating file of lines, written one whole line at a time --------------------------------
-
 
 MAX_FILE_BYTES, MAX_FILES = 100_000_000, 5
 
@@ -77,52 +76,25 @@ class JsonLines:
         self._file.close()
         self._file, self._size, self._torn = file, 0, False
 
+    def write(self, event: TraceEvent) -> None:
+        """As ``append``, of a trace event."""
+        self.append(encode(event).encode())
+
     def close(self) -> None:
         with self._lock:
             self._file.close()
 
 
-MAX_TAIL_BYTES = 8_000_000  # read back after a restart
-
-
-class JsonlTraceLog(JsonLines):
-    """As JsonLines, of trace events."""
-
-    def write(self, event: TraceEvent) -> None:
-        """Append one event. Thread-safe; ignored after ``close``. Raises OSError when the write
-        fails; a later event may still be recorded.
-        """
-        self.append(encode(event).encode())
-
-
-def read_trace(path: str | Path) -> list[TraceEvent]:
-    """The events of a recorded file; a torn line becomes an ERROR event. Raises OSError."""
-    # A line may be torn within a character: replace the character, and let decode report the line.
-    with Path(path).open(encoding='utf-8', errors='replace') as file:
-        return [decode(line) for line in file if line.strip()]
-
-
-def read_newest(path: str | Path, count: int) -> list[TraceEvent]:
-    """The newest ``count`` events of a log, also of the file before it was rotated, of at most
-    MAX_TAIL_BYTES in each; the oldest first. Empty when it cannot be read, such as before the
-    first run. A torn line becomes an ERROR event.
+def read_newest(path: str | Path, count: int | None = None) -> list[TraceEvent]:
+    """The newest ``count`` events of a log (all when None), also of the file before it was
+    rotated; the oldest first. Empty when it cannot be read, such as before the first run. A torn
+    line becomes an ERROR event.
     """
-    lines = _newest_lines(Path(path))[-count:]
-    if len(lines) < count:
-        lines = [*_newest_lines(Path(f'{path}.1')), *lines][-count:]
-    return [decode(line.decode(errors='replace')) for line in lines]
-
-
-def _newest_lines(file_path: Path) -> list[bytes]:
-    try:
-        if not file_path.is_file():  # a pipe has no end
-            return []
-        with file_path.open('rb') as file:
-            size = file.seek(0, 2)
-            file.seek(max(0, size - MAX_TAIL_BYTES))
-            lines = file.read(MAX_TAIL_BYTES).split(b'\n')
-    except OSError:
-        return []
-    if size > MAX_TAIL_BYTES:
-        lines = lines[1:]  # its beginning is cut off
-    return [line for line in lines if line.strip()]
+    newest: deque[str] = deque(maxlen=count)
+    for each in (Path(f'{path}.1'), Path(path)):
+        with suppress(OSError):
+            if each.is_file():  # a pipe has no end
+                # A line may be torn within a character, too: decode reports the line.
+                with each.open(encoding='utf-8', errors='replace') as file:
+                    newest.extend(filter(str.strip, file))
+    return [decode(line) for line in newest]

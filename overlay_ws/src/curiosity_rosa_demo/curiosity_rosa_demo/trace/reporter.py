@@ -110,17 +110,14 @@ def status_text(status: dict[str, Any]) -> str:
     posture = '' if mast == 'none' else f'mast {mast}'
     motion = 'moving' if status.get('moving') else 'standing still'
     drive = 'may drive' if status.get('move_allowed') else 'may not drive'
-    parts = [*filter(None, [posture]), *(f'{name} {at}' for name, at in _appendages(status))]
+    appendages = status.get('appendages')
+    postures = appendages.items() if isinstance(appendages, dict) else ()
+    parts = [*filter(None, [posture]), *(f'{name} {at}' for name, at in postures)]
     last = f'; last: {status["last_error_reason"]}' if status.get('last_error_reason') else ''
     factor = finite_float(status.get('real_time_factor'))
     pace = '' if factor is None else f'; real-time factor {factor:.2f}'
     line = f'{where}{heading}; {motion}; {", ".join([*parts, drive])}{pace}{last}'
     return printable('; '.join([line, *rival_texts(status)]))
-
-
-def _appendages(status: dict[str, Any]) -> list[tuple[str, Any]]:
-    parts = status.get('appendages')
-    return list(parts.items()) if isinstance(parts, dict) else []
 
 
 def ground_text(data: dict[str, Any]) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 import logging
 import threading
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.text import memory_size
@@ -52,6 +52,9 @@ class Published(Generic[T]):
     own: bool
     size: int = field(default=0, compare=False)
 
+    def is_for(self, kind: type[Any], own_only: bool) -> bool:
+        return isinstance(self.event, kind) and (self.own or not own_only)
+
 
 @dataclass(frozen=True)
 class Batch(Generic[T]):
@@ -63,15 +66,11 @@ class Batch(Generic[T]):
     events: list[Published[T]]
 
 
-@dataclass(frozen=True)
-class _Listener:
+class _Listener(NamedTuple):
     name: str
     kind: type[Any]
     own_only: bool
     call: Callable[[Any], None]
-
-    def wants(self, published: Published[Any]) -> bool:
-        return isinstance(published.event, self.kind) and (published.own or not self.own_only)
 
 
 class EventBus:
@@ -96,7 +95,6 @@ class EventBus:
         self._bytes = 0
         self._trace_ids: set[str] = set()  # of the trace events in the ring
         self._undelivered: deque[Published[Any]] = deque()
-        self._delivering = False
         self._listeners: dict[object, _Listener] = {}
         self.last_number = 0  # of the newest event
 
@@ -109,17 +107,16 @@ class EventBus:
             if isinstance(event, TraceEvent) and event.event_id in self._trace_ids:
                 return False
             self._undelivered.append(self._stored(event, own))
-            if self._delivering:  # a listener publishes: its event follows the present one
+            if len(self._undelivered) > 1:  # a listener publishes: this follows the present one
                 return True
-            self._delivering = True
             try:
                 while self._undelivered:
-                    present = self._undelivered.popleft()
                     for listener in tuple(self._listeners.values()):
-                        if listener.wants(present):
-                            self._call(listener, present.event)
+                        if self._undelivered[0].is_for(listener.kind, listener.own_only):
+                            self._call(listener, self._undelivered[0].event)
+                    self._undelivered.popleft()
             finally:
-                self._delivering = False
+                self._undelivered.clear()  # if the process ends meanwhile
             return True
 
     def trace_events(
@@ -127,11 +124,7 @@ class EventBus:
     ) -> list[TraceEvent]:
         """The newest ``count`` trace events (all when None), oldest first."""
         with self._lock:
-            found = [
-                each.event
-                for each in self._ring
-                if isinstance(each.event, TraceEvent) and (each.own or not own_only)
-            ]
+            found = [each.event for each in self._ring if each.is_for(TraceEvent, own_only)]
         return found if count is None else found[max(0, len(found) - max(0, count)) :]
 
     def events_after(self, number: int) -> Batch[Any]:
@@ -152,7 +145,15 @@ class EventBus:
         """``listener`` is called for every event of ``kind`` from now on, in the publisher's
         thread and under the lock of the bus: it must be quick. The result unsubscribes it.
         """
-        return self._add(_Listener(name, kind, own_only, listener))
+        key = object()  # the same function may subscribe twice
+
+        def leave() -> None:
+            with self._lock:
+                self._listeners.pop(key, None)
+
+        with self._lock:
+            self._listeners[key] = _Listener(name, kind, own_only, listener)
+        return leave
 
     def subscribe(
         self,
@@ -166,10 +167,10 @@ class EventBus:
         """A reader of the events of ``kind`` after number ``after`` (None: from now on). ``wake``
         is called after each of them, in the publisher's thread, and must be quick.
         """
-        wanted = _Listener(name, kind, own_only, lambda event: wake())
         with self._lock:
             start = self.last_number if after is None else after
-            return Subscription(self, wanted, start, self._add(wanted))
+            leave = self.listen(name, lambda _: wake(), kind, own_only=own_only)
+            return Subscription(self, kind, own_only, start, leave)
 
     def report(self, name: str, error: Exception) -> None:
         """Report that the subscriber ``name`` has failed or has lost events."""
@@ -180,17 +181,6 @@ class EventBus:
             self._failed(name, error)
         except Exception:  # the report may fail for the same reason
             _log.exception('event=listener_failed name=%s', name)
-
-    def _add(self, listener: _Listener) -> Callable[[], None]:
-        key = object()  # the same function may subscribe twice
-
-        def remove() -> None:
-            with self._lock:
-                self._listeners.pop(key, None)
-
-        with self._lock:
-            self._listeners[key] = listener
-        return remove
 
     def _stored(self, event: object, own: bool) -> Published[Any]:
         size = memory_size(event)
@@ -223,15 +213,20 @@ class Subscription(Generic[T]):
     """
 
     def __init__(
-        self, bus: EventBus, wanted: _Listener, after: int, close: Callable[[], None]
+        self,
+        bus: EventBus,
+        kind: type[T],
+        own_only: bool,
+        after: int,
+        close: Callable[[], None],
     ) -> None:
         self.lost, self.close = 0, close
-        self._bus, self._wanted, self._after = bus, wanted, after
+        self._bus, self._kind, self._own_only, self._after = bus, kind, own_only, after
 
     def read(self, limit: int | None = None) -> Batch[T]:
         """The next events, ``limit`` at most; without events: there are no more now."""
         batch = self._bus.events_after(self._after)
-        found: list[Published[T]] = [each for each in batch.events if self._wanted.wants(each)]
+        found = [each for each in batch.events if each.is_for(self._kind, self._own_only)]
         if limit is not None and len(found) >= limit:
             found = found[:limit]
             self._after = found[-1].number

@@ -20,7 +20,7 @@ from typing import Any
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos, LossCounter, TracePublisher
-from curiosity_rosa_demo.recording.file import Decoder, RunReader
+from curiosity_rosa_demo.recording.file import RunReader
 from curiosity_rosa_demo.recording.replay import REPLAY_PREFIX
 from curiosity_rosa_demo.trace.trace_codec import decode, new_event
 from geometry_msgs.msg import TransformStamped
@@ -75,8 +75,8 @@ class Recorder:
         return [entry.data for entry in RunReader(self.path) if entry.role == role]
 
     def messages(self, role: str) -> list[Any]:
-        decoder = Decoder()
-        return [decoder.decode(each) for each in RunReader(self.path) if each.role == role]
+        reader = RunReader(self.path)
+        return [reader.decode(each) for each in reader if each.role == role]
 
     def wait_for(self, role: str, count: int = 1) -> list[Any]:
         wait_until(lambda: len(self.read(role)) >= count, f'{count} of {role} in the file')

@@ -20,15 +20,17 @@ from typing import Any
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.adapter.rules import Motion, Rules
 from curiosity_rosa_demo.adapter.steps import Due
+from curiosity_rosa_demo.domain.adapter_status import encode_heartbeat
 from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import SignalState
 from guard_world import CONFIG, FAULTS, STEP_S, WHEEL_RADIUS_M, World
+from nav_msgs.msg import Odometry
+from std_msgs.msg import String
 
 FOREIGN_CALL_S = 2.5  # after which the trace tells of a call that was not the agent's
-FENCE = load_config().guardrails.geofence
 LIMITS = limits_of(CONFIG)
 Guard = Callable[[World], Rules]
 Event = Callable[['Watched'], Any]
@@ -52,7 +54,11 @@ class Watched:
         self.world.guard = self.make_guard(self.world)
         ruled = [each for each in load_requirements() if each.formula]
         self.monitor = Monitor(ruled, LIMITS)
-        self.signals = SignalState(CONFIG, FENCE, RobotProfile(appendages=self.world.appendages))
+        robot = RobotProfile(appendages=self.world.appendages)
+        self.signals = SignalState(
+            load_config().model_copy(update={'thresholds': CONFIG, 'robot': robot})
+        )
+        self._odometry = Odometry()
         self.signals.node_started('adapter')
         self._calls = {'/adapter/move_forward': 0, '/adapter/move_stop': 0}
         self._foreign: list[tuple[float, str]] = []
@@ -86,7 +92,7 @@ class Watched:
             self._others = fault == 'a second agent appears'
         FAULTS[fault](world)
         if fault == 'agent leaves' and not world.guard.moving:
-            self.signals.agent_left(world.now)
+            self.signals.publishers(world.now, heartbeats=0, foreign_drivers=0)
 
     def restart_adapter(self) -> None:
         self.signals.node_started('adapter')
@@ -110,7 +116,8 @@ class Watched:
     def _show(self) -> None:
         world, guard, signals, now = self.world, self.world.guard, self.signals, self.world.now
         if world.odometry_on:
-            signals.odometry(now, max(world.wheels, world.sag), 0.0)
+            self._odometry.twist.twist.linear.x = max(world.wheels, world.sag)
+            signals.odometry(now, self._odometry)
         if world.wheels_shown:
             signals.wheels(now, world.wheels / WHEEL_RADIUS_M)
         if world.joints_on:
@@ -118,9 +125,10 @@ class Watched:
             for name, angles in world.angles.items():
                 signals.part(now, name, angles)
         if world.agent_lives:
-            signals.heartbeat(now, self.steps, world.latch, self._calls)
+            beat = encode_heartbeat(self.steps, world.latch, self._calls)
+            signals.heartbeat(now, String(data=beat))
         signals.e_stop(now, world.pressed_at is not None)
-        signals.publishers(heartbeats=2 if self._others else 1, foreign_drivers=0)
+        signals.publishers(now, heartbeats=2 if self._others else 1, foreign_drivers=0)
         signals.status(
             now,
             {'mast': world.mast_part.state, 'moving': guard.moving, 'violation': guard.violation,

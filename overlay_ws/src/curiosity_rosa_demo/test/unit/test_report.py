@@ -35,8 +35,7 @@ from curiosity_rosa_demo.recording.report import (
     write_report,
 )
 from curiosity_rosa_demo.recording.report import run as report
-from curiosity_rosa_demo.recording.run import read_run
-from curiosity_rosa_demo.recording.turns import Turns
+from curiosity_rosa_demo.recording.run import read_run, RecordedRun
 from curiosity_rosa_demo.trace.events import (
     GroundAnalyzed,
     ModelCalled,
@@ -267,7 +266,8 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
     assert text.count('&lt;script&gt;') >= 10
     assert 'a<b>"&.mcap' in report_page.text
     assert report_page.text.count('no picture') == 2
-    rows = {'javascript:alert(1)': run.without_data()}
+    run.drop_data()
+    rows = {'javascript:alert(1)': run}
     index = index_page(HOSTILE, rows, {HOSTILE: HOSTILE})
     assert [each['href'] for each in Page(index).of('a')] == ['javascript%3Aalert%281%29']
     for each in (text, index):
@@ -369,6 +369,13 @@ def recorded(events: list[tuple[float, TraceEvent]]) -> list[RawMessage]:
     return [('trace', at_s, an_event(event)) for at_s, event in events]
 
 
+def told_by(events: list[tuple[float, TraceEvent]]) -> RecordedRun:
+    run = RecordedRun('told')
+    for at_s, event in events:
+        run.tell(at_s, event)
+    return run
+
+
 def a_story() -> list[tuple[float, TraceEvent]]:
     """A plan with a rehearsal and a question; its drive is not as rehearsed."""
     skipped = ExecutionResult.failure_result('p1', 2, 'stuck')
@@ -409,7 +416,7 @@ def a_story() -> list[tuple[float, TraceEvent]]:
 )
 def test_no_turn_is_lost_or_answered_twice(fields: list[dict[str, Any]]) -> None:
     events = [told(float(number), each) for number, each in enumerate(fields)]
-    turns = Turns(events).turns
+    turns = told_by(events).turns
     new = [at_s for at_s, event in events if (s := TurnStarted.of(event)) and s.calls == 0]
     begun = [turn.at_s for turn in turns]
     assert set(new) <= set(begun)
@@ -428,7 +435,7 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     other = FORECAST.model_copy(update={'text': 'other', 'real': REAL})
     alone = told(25.0, RehearsalCompared(other).trace_fields('as rehearsed'))
     story = [*a_story(), late, open_one, told(24.0, of_a_task.trace_fields()), alone]
-    all_told = Turns(story)
+    all_told = told_by(story)
     assert [(t.goal, t.result, t.answer, t.at_s, t.ended_s) for t in all_told.turns] == [
         ('User: look at the rock', 'failed', 'I am stuck', 0.0, 9.5),
         ('User: and now?', 'no answer', 'Stopped by anna (page)', 20.0, None),
@@ -442,22 +449,22 @@ def test_turns_plans_questions_and_rehearsals_have_what_came_of_them() -> None:
     assert (plan.at_s, plan.plan.goal) == (1.0, 'look at the rock')
     results = {step: result.message for step, result in plan.results.items()}
     assert results == {1: 'done', 2: 'stuck'}
-    found = [(each.text, each.outcome, each.ended_s) for each in all_told.rehearsals]
+    found = [(r.rehearsal.text, r.outcome, r.ended_s) for r in all_told.rehearsals]
     assert found == [('3 m ahead', '2 m off', 9.1), ('other', 'as rehearsed', 25.0)]
     resumes = TurnStarted(3).trace_fields('Going on after 3 calls: go')
     parts = [TurnStarted(0).trace_fields('go'), resumes, TurnAnswered(True, 0.9).trace_fields('x')]
     other_model = CALL.model_copy(update={'model': '', 'cost': None, 'estimated': True})
     euro = CALL.model_copy(update={'currency': 'EUR', 'cost': 1.0})
     calls = [told(0.0, each.trace_fields('call')) for each in (CALL, other_model, euro)]
-    costs = costs_by_model(Turns(calls).calls)
+    costs = costs_by_model(told_by(calls).model_calls)
     both, unknown = costs['gpt'], costs['openai']
     assert (both.calls, both.tokens, both.money_text) == (2, 2400, '0.25 USD, 1 EUR')
     assert (unknown.calls, unknown.money_text) == (1, '1 call unknown')
-    every = Costs(Turns(calls).calls)
+    every = Costs(told_by(calls).model_calls)
     assert (every.calls, every.tokens, every.estimated) == (3, 3600, True)
     assert every.money_text == '0.25 USD, 1 EUR, 1 call unknown'
     for fields in (parts, parts[1:]):  # the recording may have begun in between
-        [turn] = Turns([told(float(n), each) for n, each in enumerate(fields)]).turns
+        [turn] = told_by([told(float(n), each) for n, each in enumerate(fields)]).turns
         assert turn.result == 'done'
 
 

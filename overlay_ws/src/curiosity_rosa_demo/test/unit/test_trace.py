@@ -54,12 +54,7 @@ from curiosity_rosa_demo.infra.spans import (
     tree_lines,
     TreeSpan,
 )
-from curiosity_rosa_demo.infra.tracing import (
-    make_task_tracer,
-    otlp_lines,
-    SpanQueue,
-    TaskTracer,
-)
+from curiosity_rosa_demo.infra.tracing import make_task_tracer, otlp_lines, SpanQueue, TaskTracer
 from curiosity_rosa_demo.trace.events import (
     BudgetLimitReached,
     CaptureTaken,
