@@ -16,6 +16,7 @@ import math
 from pathlib import Path
 from typing import NamedTuple, NewType
 
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
@@ -88,7 +89,7 @@ def first_fitting_label(choices: Iterable[str], x: float, y: float, width: float
     return [label(words, x, y) for words in choices if label_width(words) <= width][:1]
 
 
-def points_attribute(places: Iterable[tuple[float, float]]) -> str:
+def points_attribute(places: Iterable[XY]) -> str:
     """As polylines, polygons and paths have them."""
     return ' '.join(f'{number_text(x)},{number_text(y)}' for x, y in places)
 
