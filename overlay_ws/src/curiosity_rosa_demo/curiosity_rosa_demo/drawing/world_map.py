@@ -30,7 +30,6 @@ from curiosity_rosa_demo.drawing.svg import (
     is_drawable,
     label,
     label_width,
-    LabelPlace,
     LabelPlacer,
     line,
     points_attribute,
@@ -128,7 +127,7 @@ def _bright_zone(viz: VizConfig, frame: Frame, labels: LabelPlacer) -> Iterator[
     size = {'width': right - left, 'height': bottom - top}
     yield element('rect', title(ZONE), class_='cr-zone', x=left, y=top, **size)
     if right - left > label_width(ZONE):
-        place = LabelPlace((left + right) / 2, max(top - 5.0, 12.0), 'middle')
+        place = (left + right) / 2, max(top - 5.0, 12.0), 'middle'
         yield from labels.place(ZONE, (place,))
 
 
@@ -171,7 +170,7 @@ def _geofence(fence: Geofence, frame: Frame, labels: LabelPlacer) -> Iterator[Sv
         yield from sides
         across, down = max(low, label_width(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
         if sides and across + label_width(FENCE) <= high and down <= last:
-            yield from labels.place(FENCE, (LabelPlace(across, down),), 'cr-alarm')
+            yield from labels.place(FENCE, ((across, down, None),), 'cr-alarm')
 
 
 def _scale_bar(frame: Frame) -> Svg:
@@ -324,7 +323,7 @@ def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[S
         if MARGIN <= x <= frame.width - MARGIN and MARGIN <= y <= frame.height - MARGIN:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
             beyond, before = (
-                LabelPlace(x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
+                (x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
                 for side in (1.0, -1.0)
             )
             far = labels.place(f'{distance:.1f} m', (beyond, before))
@@ -337,10 +336,10 @@ def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg
     for marker in scene.spots[: -MAX_LABELLED - 1 : -1]:  # the newest first
         x, y = frame.at(marker.x, marker.y)
         around = (
-            LabelPlace(x, y - 9.0, 'middle'),
-            LabelPlace(x, y + 19.0, 'middle'),
-            LabelPlace(x + 10.0, y + 4.0),
-            LabelPlace(x - 10.0, y + 4.0, 'end'),
+            (x, y - 9.0, 'middle'),
+            (x, y + 19.0, 'middle'),
+            (x + 10.0, y + 4.0, None),
+            (x - 10.0, y + 4.0, 'end'),
         )
         words = 'failed' if marker.score is None else f'{marker.score:.2f}'
         told[id(marker)] = labels.place(words, around)
