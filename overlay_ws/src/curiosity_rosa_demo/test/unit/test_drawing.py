@@ -36,7 +36,7 @@ from curiosity_rosa_demo.drawing.plots import (
 )
 from curiosity_rosa_demo.drawing.svg import element, escaped, is_drawable
 from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP_M, TRAIL_STEP_M
-from curiosity_rosa_demo.drawing.world_map import Frame, MapScene, render, view_of
+from curiosity_rosa_demo.drawing.world_map import Frame, MapScene, MIN_SCALE, render, view_of
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import CaptureTaken
@@ -291,7 +291,8 @@ def test_rover_obstacle_and_goal_are_where_they_are(
     there = x + distance * math.cos(yaw + bearing), y + distance * math.sin(yaw + bearing)
     assert middle(next(wall.iter('line'))) == pytest.approx(frame.at(*there), abs=0.01)
     nose = frame.metres(*corners(next(rover.iter('polygon')))[0])
-    front = x + shape.front_m * math.cos(yaw), y + shape.front_m * math.sin(yaw)
+    front_m = shape.front_m * max(1.0, MIN_SCALE / frame.scale)  # it is never drawn smaller
+    front = x + front_m * math.cos(yaw), y + front_m * math.sin(yaw)
     assert nose == pytest.approx(front, abs=0.01)
 
 
