@@ -201,7 +201,7 @@ class RoverTwin:
         where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
         return dict(status_of(self.guard, where, self.state.joints.yaw))
 
-    def capture(self) -> SimpleNamespace:
+    def capture(self) -> dict[str, Any]:
         self._catch_up()
         self.calls.append('capture_and_score')
         wait_s = self.config.thresholds.capture.wait_s
@@ -210,14 +210,13 @@ class RoverTwin:
         score = self.light.score(self.state.pose.x, self.state.pose.y)
         score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
         good = score >= self.config.thresholds.quality.score_threshold
-        stamp = SimpleNamespace(sec=0, nanosec=0)
-        return SimpleNamespace(score=score, is_good=good, image_topic=PICTURE_TOPIC, stamp=stamp)
+        picture = {'image_topic': PICTURE_TOPIC, 'image_stamp_s': 0.0}
+        return {'score': score, 'is_good': good, **picture}
 
-    def analyze_ground(self) -> SimpleNamespace:
+    def analyze_ground(self) -> dict[str, Any]:
         self._catch_up()
-        stamp = SimpleNamespace(sec=int(self._now), nanosec=0)
-        analysis = ANALYSIS.model_dump_json()
-        return SimpleNamespace(analysis=analysis, image_topic=ANALYSIS_TOPIC, stamp=stamp)
+        picture = {'image_topic': ANALYSIS_TOPIC, 'image_stamp_s': float(int(self._now))}
+        return {**ANALYSIS.model_dump(mode='json'), **picture}
 
     def pose(self) -> RoverPose | None:
         self._catch_up()

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 import threading
-from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -38,7 +37,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import answered_failure
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.tools.rover_tools import ToolRun
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 from curiosity_stand_in.kinematics import Pose
@@ -141,19 +140,15 @@ class SimulatedRover:
                 **self.extra_status,
             }
 
-    def capture(self) -> SimpleNamespace:
+    def capture(self) -> dict[str, Any]:
         with self._called('capture_and_score'):
-            return SimpleNamespace(
-                score=self.light,
-                is_good=self.light >= 0.8,
-                image_topic=PICTURE_TOPIC,
-                stamp=SimpleNamespace(sec=1, nanosec=500_000_000),
-            )
+            picture = {'image_topic': PICTURE_TOPIC, 'image_stamp_s': 1.5}
+            return {'score': self.light, 'is_good': self.light >= 0.8, **picture}
 
-    def analyze_ground(self) -> SimpleNamespace:
+    def analyze_ground(self) -> dict[str, Any]:
         with self._called('analyze_ground'):
-            stamp, analysis = SimpleNamespace(sec=1, nanosec=0), ANALYSIS.model_dump_json()
-            return SimpleNamespace(analysis=analysis, image_topic=ANALYSIS_TOPIC, stamp=stamp)
+            picture = {'image_topic': ANALYSIS_TOPIC, 'image_stamp_s': 1.0}
+            return {**ANALYSIS.model_dump(mode='json'), **picture}
 
     def place(self, x: float) -> None:
         """Put it there, facing ahead, with its mast as at the start."""
@@ -209,11 +204,17 @@ class SimulatedRover:
             self._one_at_a_time.release()
 
 
-def tools_of(rover: SimulatedRover, config: Config = SHIPPED) -> RoverTools:
-    """The tools of that rover, whose waits take no time."""
-    tools = RoverTools(rover, config, rover.clock)  # type: ignore[arg-type]
-    tools.cancellation = Hurry(rover.clock)
-    return tools
+def run_tool(
+    rover: SimulatedRover,
+    name: str,
+    button: Cancellation | None = None,
+    config: Config = SHIPPED,
+    **arguments: Any,
+) -> ToolResult:
+    """Run a tool of that rover. Without a stop ``button`` its waits take no time."""
+    client: Any = rover
+    button = button or Hurry(rover.clock)
+    return ToolRun(client, config, client.clock, name, button).result(**arguments)
 
 
 # --- failures with the codes that the product gives them -----------------------------------------

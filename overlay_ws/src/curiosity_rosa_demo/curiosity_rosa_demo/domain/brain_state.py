@@ -12,14 +12,13 @@ Every node of the kernel takes a BrainState and returns one. Construction by pos
 the order of the fields, so a new field goes to the end of its model. Times named ``*_s`` are
 seconds of the steady clock unless noted otherwise. Lengths are metres and angles radians, in the
 world frame.
-
-Over 300 lines in one file: it is one schema, and its parts are declarations.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
+import math
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.domain.models import Json as Json
@@ -107,6 +106,11 @@ class Pose(Model):
     orientation_w: float = 1.0
     orientation_z: float = 0.0
 
+    @property
+    def yaw_rad(self) -> float:
+        """From -pi to pi, about +Z."""
+        return math.remainder(2.0 * math.atan2(self.orientation_z, self.orientation_w), math.tau)
+
 
 class Twist(Model):
     """Velocity in the body frame: m/s and rad/s."""
@@ -186,7 +190,7 @@ class QueuedTask(Model):
     held: bool = False  # does not run until an operator resumes it
 
 
-Task = QueuedTask  # alias for callers that use only the kernel's models
+Task = QueuedTask  # the published name
 
 
 class TasksState(Model):

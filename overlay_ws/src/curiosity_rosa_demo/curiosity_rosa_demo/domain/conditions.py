@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import operator
 from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.domain.models import finite_float, Json
+from curiosity_rosa_demo.domain.geometry import finite_float
+from curiosity_rosa_demo.domain.models import Json
 from curiosity_rosa_demo.domain.text import short_repr
 from pydantic import JsonValue
 

@@ -6,7 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Shared geometry functions. Pure."""
+"""Headings, poses, and where a rover that drives straight and in arcs gets. Pure.
+
+Metres and radians in the world frame, seconds. Everything that predicts a motion uses ``along``:
+the rehearsal, the routine's planner, the paths of navigation.
+"""
 
 from __future__ import annotations
 
@@ -16,37 +20,20 @@ from typing import Any
 
 from pydantic import ConfigDict
 
-
-def yaw_of(quaternion: Any) -> float:
-    """As ``yaw``, of a geometry_msgs/Quaternion."""
-    return yaw(quaternion.x, quaternion.y, quaternion.z, quaternion.w)
-
-
-def yaw(x: float, y: float, z: float, w: float) -> float:
-    """Heading in radians: rotation about +Z (REP 103), the Z angle of the Z-Y-X Euler angles."""
-    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-
-
-def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
-    """The X and Y angles of the Z-Y-X Euler angles of a unit quaternion, in radians (REP 103): a
-    nose that points up has a negative pitch.
-    """
-    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    return roll, math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))
-
-
-# -----------------------------------------------------------------------------------------------
-# Where a rover that drives straight and in arcs gets: the one model of its motions. Pure
-#
-# Metres and radians in the world frame, seconds. Everything that predicts a motion uses it: the
-# rehearsal, the routine's planner, the paths of navigation.
-
-
 # The direction in which each motion turns: +1 left, -1 right, 0 straight ahead.
 DIRECTIONS = {'move_forward': 0, 'turn_left': 1, 'turn_right': -1}
 
-
 XY = tuple[float, float]  # metres in the world frame
+
+
+def finite_float(value: Any) -> float | None:
+    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:  # an integer too large for a float
+        return None
 
 
 @dataclass(frozen=True)
@@ -58,6 +45,12 @@ class Place:
     x: float
     y: float
     yaw_rad: float
+
+    @classmethod
+    def known(cls, x: object, y: object, yaw_rad: object) -> Place | None:
+        """None unless all three are finite numbers."""
+        numbers = [each for each in map(finite_float, (x, y, yaw_rad)) if each is not None]
+        return cls(*numbers) if len(numbers) == 3 else None
 
     def after(self, metres: float, turn: float) -> Place:
         """As ``along``."""
@@ -87,3 +80,21 @@ def along(
     half = turn / 2.0
     chord = metres * (math.sin(half) / half if half else 1.0)
     return x + chord * math.cos(yaw + half), y + chord * math.sin(yaw + half), yaw + turn
+
+
+def yaw_of(quaternion: Any) -> float:
+    """As ``yaw``, of a geometry_msgs/Quaternion."""
+    return yaw(quaternion.x, quaternion.y, quaternion.z, quaternion.w)
+
+
+def yaw(x: float, y: float, z: float, w: float) -> float:
+    """Heading in radians: rotation about +Z (REP 103), the Z angle of the Z-Y-X Euler angles."""
+    return math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+
+
+def roll_pitch(x: float, y: float, z: float, w: float) -> tuple[float, float]:
+    """The X and Y angles of the Z-Y-X Euler angles of a unit quaternion, in radians (REP 103): a
+    nose that points up has a negative pitch.
+    """
+    roll = math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    return roll, math.asin(max(-1.0, min(1.0, 2.0 * (w * y - z * x))))

@@ -16,26 +16,16 @@ from __future__ import annotations
 
 from enum import Enum
 import json
-import math
 from typing import Annotated, Any
 
+from curiosity_rosa_demo.domain.geometry import finite_float as finite_float
 from curiosity_rosa_demo.domain.geometry import Place
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    JsonValue,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-# The first words of reasons; the table of domain/refusal.py has those that decide something.
+# The first words of reasons; RefusalCode of domain/refusal.py has those that decide something.
 STOPPED_FOR = 'Stopped: '  # by the adapter, for a broken safety rule
-
-
 STOPPED_UNASKED = f'{STOPPED_FOR}the rover moved unasked'
 NEED_TO_CLOSE_MAST = 'Need to close mast'
-NEED_TO_STOW = 'Need to stow'  # and the appendage
 NEED_TO_OPEN_MAST = 'Need to open mast'
 MAST_IS_CLOSED = 'Mast is closed'
 MAST_IS_NOT_RAISED = 'Mast is not raised: mast_open raises it'
@@ -43,7 +33,8 @@ MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
 AGENT_IS_SILENT = 'The agent is silent'
-AGENT_IS_GONE, AGENT_FELL_SILENT = 'The agent is gone', 'The agent fell silent'
+AGENT_IS_GONE = 'The agent is gone'
+AGENT_FELL_SILENT = 'The agent fell silent'
 DRIVER_FELL_SILENT = 'The driver fell silent'
 AGENT_IS_SAFE = 'The agent is in SAFE'
 TWO_AGENTS = 'Two agents publish the heartbeat'
@@ -55,11 +46,9 @@ STUCK = 'Stuck'
 SLIPPING = 'Slip'
 TILTED = 'Tilt'
 ODOMETRY_SILENT = 'No odometry'
-
+INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'  # the agent ended meanwhile
 
 MAX_DEPTH = 100  # nesting levels; JSON parsers fail near 200
-
-
 MAX_LOST_LEGS = 2  # of a motion that goes on although the adapter has missed the agent
 
 
@@ -87,16 +76,10 @@ class Model(BaseModel):
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         """Raises ValidationError, and TypeError for surplus or repeated positional arguments."""
-        cls, fields = type(self), list(type(self).model_fields)
+        cls, fields = type(self).__name__, type(self).model_fields
         if len(positional) > len(fields):
-            raise TypeError(
-                f'{cls.__name__} takes at most {len(fields)} positional arguments, '
-                f'not {len(positional)}'
-            )
-        by_name = dict(zip(fields, positional, strict=False))
-        if twice := sorted(by_name.keys() & named.keys()):
-            raise TypeError(f'{cls.__name__} got {twice[0]} by position and by name')
-        super().__init__(**by_name, **named)
+            raise TypeError(f'{cls} takes at most {len(fields)} arguments, not {len(positional)}')
+        super().__init__(**dict(zip(fields, positional, strict=False)), **named)
 
     # With this flag pydantic-core builds nested models and JSON without calling this method.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
@@ -130,16 +113,6 @@ class LightScore(Model):
     is_good: bool
 
 
-def finite_float(value: Any) -> float | None:
-    """``value`` as a float when it is a finite number, else None. A bool is not a number."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        return float(value) if math.isfinite(value) else None
-    except OverflowError:  # an integer too large for a float
-        return None
-
-
 def json_object(value: dict[str, JsonValue], levels: int = MAX_DEPTH) -> dict[str, JsonValue]:
     """Return ``value`` if it has an exact JSON form. Raises ValueError."""
     if _nested_deeper(value, levels):
@@ -158,9 +131,6 @@ def _nested_deeper(value: object, levels: int) -> bool:
 
 
 Json = Annotated[dict[str, JsonValue], AfterValidator(json_object)]
-
-
-INTERRUPTED_TEXT = 'Interrupted: what this call did is not known'  # the agent ended meanwhile
 
 
 class ToolResult(Model):

@@ -18,30 +18,30 @@ from dataclasses import asdict, dataclass
 from enum import Enum
 import re
 
+from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
-from curiosity_rosa_demo.domain.models import (
-    AGENT_FELL_SILENT,
-    AGENT_IS_GONE,
-    AGENT_IS_SILENT,
-    DRIVER_FELL_SILENT,
-    Json,
-    MOVE_IN_PROGRESS,
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
-    NEED_TO_STOW,
-    OBSTACLE_AHEAD,
-    STOPPED_FOR,
-    ToolResult,
-)
+from curiosity_rosa_demo.domain.models import Json, ToolResult
 from curiosity_rosa_demo.domain.text import one_line
 
 
 class RefusalCode(str, Enum):
+    """A code, and what a service of ROS answers for it: ``words``, by which the code is known;
+    '': none does. ``rest`` has the fields of ``text``.
+    """
+
+    words: str
+    rest: str
+
+    def __new__(cls, code: str, words: str = '', rest: str = '') -> RefusalCode:
+        made = str.__new__(cls, code)
+        made._value_, made.words, made.rest = code, words, rest
+        return made
+
     # of the gate
     SAFE_MODE = 'SAFE_MODE'
     BATTERY_CRITICAL = 'BATTERY_CRITICAL'
-    MAST_NOT_CLOSED = 'MAST_NOT_CLOSED'
-    MOVE_IN_PROGRESS = 'MOVE_IN_PROGRESS'
+    MAST_NOT_CLOSED = 'MAST_NOT_CLOSED', models.NEED_TO_CLOSE_MAST
+    MOVE_IN_PROGRESS = 'MOVE_IN_PROGRESS', models.MOVE_IN_PROGRESS
     RESOURCE_CONFLICT = 'RESOURCE_CONFLICT'
     REFUSED_AGAIN = 'REFUSED_AGAIN'
     BUDGET = 'BUDGET'
@@ -51,18 +51,23 @@ class RefusalCode(str, Enum):
     ROVER_SILENT = 'ROVER_SILENT'
     NAV_TOO_LONG = 'NAV_TOO_LONG'
     # of the adapter and of the other services
-    MAST_NOT_OPEN = 'MAST_NOT_OPEN'
+    MAST_NOT_OPEN = 'MAST_NOT_OPEN', models.NEED_TO_OPEN_MAST
     MAST_IS_CLOSED = 'MAST_IS_CLOSED'
-    NOT_STOWED = 'NOT_STOWED'
-    OBSTACLE = 'OBSTACLE'
-    AGENT_SILENT = 'AGENT_SILENT'
-    AGENT_GONE = 'AGENT_GONE'
-    AGENT_FELL_SILENT = 'AGENT_FELL_SILENT'
-    DRIVER_FELL_SILENT = 'DRIVER_FELL_SILENT'  # a node of the rover that drives its wheels
-    GROUND_UNKNOWN = 'GROUND_UNKNOWN'
-    NO_SERVICE = 'NO_SERVICE'
-    NO_ANSWER = 'NO_ANSWER'  # what was asked for may have begun, or may begin
-    STOPPED = 'STOPPED'  # by the adapter, for a broken safety rule
+    NOT_STOWED = 'NOT_STOWED', 'Need to stow', ' {part}: {stow}'
+    OBSTACLE = 'OBSTACLE', models.OBSTACLE_AHEAD, ' at {obstacle_m:.1f} m: {ways}'
+    AGENT_SILENT = 'AGENT_SILENT', models.AGENT_IS_SILENT
+    AGENT_GONE = 'AGENT_GONE', models.AGENT_IS_GONE
+    AGENT_FELL_SILENT = 'AGENT_FELL_SILENT', models.AGENT_FELL_SILENT, ' for {seconds:g} s'
+    # of a node of the rover that drives its wheels
+    DRIVER_FELL_SILENT = (
+        'DRIVER_FELL_SILENT',
+        models.DRIVER_FELL_SILENT,
+        ' on {topic} for {seconds:.1f} s',
+    )
+    GROUND_UNKNOWN = 'GROUND_UNKNOWN', GROUND_UNKNOWN
+    NO_SERVICE = 'NO_SERVICE', 'Service unavailable', ': {name}'
+    NO_ANSWER = 'NO_ANSWER', 'Service timeout', ': {name}'  # it may have begun, or may begin
+    STOPPED = 'STOPPED', models.STOPPED_FOR, '{part} is {state}'  # for a broken safety rule
     SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # it latches SAFE
     # of a turn
     NAV_GOAL_REJECTED = 'NAV_GOAL_REJECTED'
@@ -75,32 +80,10 @@ class RefusalCode(str, Enum):
 
     def text(self, **facts: object) -> str:
         """What a service of ROS answers for this code. ``facts``: the fields of its text."""
-        return ''.join(_ANSWERS[self]).format(**facts)
+        return f'{self.words}{self.rest}'.format(**facts)
 
 
 POSE_UNKNOWN = 'the pose or the goal is unknown'  # why a fence lets nothing pass
-# The first words of a text, where they are not the code itself: the adapter uses these too.
-TEXT_BEGINS = {
-    RefusalCode.MAST_NOT_CLOSED: NEED_TO_CLOSE_MAST,
-    RefusalCode.MOVE_IN_PROGRESS: MOVE_IN_PROGRESS,
-    RefusalCode.ROVER_SILENT: '',
-}
-# What the services of ROS answer: the first words, by which the code is known, and the rest.
-_ANSWERS = {
-    RefusalCode.MAST_NOT_CLOSED: (NEED_TO_CLOSE_MAST, ''),
-    RefusalCode.MAST_NOT_OPEN: (NEED_TO_OPEN_MAST, ''),
-    RefusalCode.NOT_STOWED: (NEED_TO_STOW, ' {part}: {stow}'),
-    RefusalCode.MOVE_IN_PROGRESS: (MOVE_IN_PROGRESS, ''),
-    RefusalCode.OBSTACLE: (OBSTACLE_AHEAD, ' at {obstacle_m:.1f} m: {ways}'),
-    RefusalCode.AGENT_SILENT: (AGENT_IS_SILENT, ''),
-    RefusalCode.AGENT_GONE: (AGENT_IS_GONE, ''),
-    RefusalCode.AGENT_FELL_SILENT: (AGENT_FELL_SILENT, ' for {seconds:g} s'),
-    RefusalCode.DRIVER_FELL_SILENT: (DRIVER_FELL_SILENT, ' on {topic} for {seconds:.1f} s'),
-    RefusalCode.GROUND_UNKNOWN: (GROUND_UNKNOWN, ''),
-    RefusalCode.NO_SERVICE: ('Service unavailable', ': {name}'),
-    RefusalCode.NO_ANSWER: ('Service timeout', ': {name}'),
-    RefusalCode.STOPPED: (STOPPED_FOR, '{part} is {state}'),
-}
 # The fields by which code decides: the metres that are free before the obstacle, and the skill
 # that stows what sticks out.
 _FIELDS = {'obstacle_m': r'(?P<obstacle_m>\d+\.\d)', 'stow': r'(?P<stow>\w+)'}
@@ -114,11 +97,11 @@ def read_answer(text: str) -> tuple[str, Json]:
     number and ``stow``; '' for a text without a code. Only tools/rover_client.py asks: all others
     are given the code.
     """
-    for code, (words, rest) in _ANSWERS.items():
-        if text.startswith(words):
+    for code in RefusalCode:
+        if code.words and text.startswith(code.words):
             field = re.compile(r'\\\{(\w+)[^}]*\}')
-            pattern = field.sub(lambda found: _FIELDS.get(found[1], '.+'), re.escape(rest))
-            found = re.match(pattern, text.removeprefix(words))
+            pattern = field.sub(lambda found: _FIELDS.get(found[1], '.+'), re.escape(code.rest))
+            found = re.match(pattern, text.removeprefix(code.words))
             facts = found.groupdict() if found else {}
             metres = {key: float(facts[key]) for key in facts if key == 'obstacle_m'}
             return code.value, Json(facts | metres)
@@ -141,7 +124,7 @@ class Refusal:
     @property
     def reason(self) -> str:
         """The refusal in one line, the same for every reader. It starts with a stable word."""
-        begin = TEXT_BEGINS.get(self.code, self.code.value)
+        begin = '' if self.code is RefusalCode.ROVER_SILENT else self.code.words or self.code.value
         if not (begin and self.why):
             return one_line(begin or self.why)
         return one_line(f'{begin}: {self.why}; {self.way_out}')

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.domain.text import clip, short_repr, valid_unicode
 from pydantic import ValidationError
 
 M = TypeVar('M', bound=Model)
+_PLACES = ('missing', 'extra_forbidden')  # problems that no value has
 
 
 class SerdeError(ValueError):
@@ -39,13 +40,13 @@ def from_json(cls: type[M], text: str | bytes) -> M:
         raise SerdeError(f'{cls.__name__}: {first_problem(error)}') from error
 
 
-def first_problem(error: ValidationError) -> str:
-    """The place, what is wrong, and the value there, as a short text."""
+def first_problem(error: ValidationError, whole: str = 'text') -> str:
+    """The place, what is wrong, and the value there, as a short text. ``whole``: all of it."""
     first = error.errors(include_url=False)[0]
     parts = (f'[{part}]' if isinstance(part, int) else f'.{part}' for part in first['loc'])
-    place = clip(valid_unicode(''.join(parts).removeprefix('.'))) or 'text'
-    told = first['msg'].removeprefix('Value error, ')
-    found = '' if first['type'] == 'missing' else f', not {short_repr(first["input"])}'
+    place = clip(valid_unicode(''.join(parts).removeprefix('.'))) or whole
+    told, is_place = clip(first['msg']).removeprefix('Value error, '), first['type'] in _PLACES
+    found = '' if is_place else f', not {short_repr(first["input"])}'
     return f'{place}: {told}{found}'
 
 

@@ -6,51 +6,24 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Names of skills with special rules, the interface of a skill that is offered to a model, and the
-outcome of a command.
-"""
+"""Names of skills with special rules, and the outcome of a command."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from pydantic import BaseModel
+from curiosity_rosa_demo.domain.models import Json
 
 MOTIONS = tuple(DIRECTIONS)
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
 # skills.yaml must keep these cancellable: they drive, or may last until an operator cancels them
 ALWAYS_CANCELLABLE = (
-    *MOTIONS,
-    'navigate_to_pose',
-    'drive_distance',
-    'turn_angle',
-    'wait',
-    'wait_until',
-    'react',
-    'charge',
-    'activity',
+    *(*MOTIONS, 'navigate_to_pose', 'drive_distance', 'turn_angle'),
+    *('wait', 'wait_until', 'react', 'charge', 'activity'),
 )
 CAPTURE = 'capture_and_score'
 ANALYZE = 'analyze_ground'
-
-
-class OfferedSkill(Protocol):
-    """A skill as the model sees it. ``arguments`` is the schema of its arguments."""
-
-    @property
-    def definition(self) -> SkillDef: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def arguments(self) -> type[BaseModel]: ...
-
-
-# --- Outcome of a request ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 import json
 import re
 import sys
@@ -101,23 +101,10 @@ def valid_unicode(value: T) -> T:
     return cast(T, repaired)
 
 
-# --- What the console of an agent prints, for whoever reads along ------------------------------
-
-
-@dataclass(frozen=True)
-class ConsoleText:
-    """One printed text: its lines, without any other control character."""
-
-    text: str
-
-
-# -----------------------------------------------------------------------------------------------
-# The memory that a value takes. Parsed JSON may take forty times the memory of its text.
-
-
 def memory_size(value: object) -> int:
-    """Bytes of ``value`` and of all that its dictionaries, lists, tuples and dataclasses hold. A
-    value that occurs twice counts twice, so the result is rather too large.
+    """Bytes of ``value`` and of all that its dictionaries, lists, tuples and dataclasses hold:
+    parsed JSON may take forty times the memory of its text. A value that occurs twice counts
+    twice, so the result is rather too large.
     """
     size = 0
     todo = [value]

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 import html
 import math
 from pathlib import Path
-from typing import NamedTuple, NewType
+from typing import NewType
 
+from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.drawing.columns import clip_columns, columns_of
 
@@ -88,7 +89,7 @@ def first_fitting_label(choices: Iterable[str], x: float, y: float, width: float
     return [label(words, x, y) for words in choices if label_width(words) <= width][:1]
 
 
-def points_attribute(places: Iterable[tuple[float, float]]) -> str:
+def points_attribute(places: Iterable[XY]) -> str:
     """As polylines, polygons and paths have them."""
     return ' '.join(f'{number_text(x)},{number_text(y)}' for x, y in places)
 
@@ -111,44 +112,9 @@ def is_drawable(*values: object) -> bool:
     )
 
 
-# --- The colours of the page and of reports ----------------------------------------------------
-
-
-COLOURS = {  # on light, on dark
-    'page': ('#ffffff', '#11151b'),  # grounds
-    'panel': ('#f5f6f8', '#1a2029'),
-    'zone': ('#fff3c4', '#3a3314'),
-    'ink': ('#1b1f24', '#e8ebef'),  # text: WCAG's contrast of 4.5 on every ground
-    'soft': ('#535b66', '#a9b3c0'),
-    'alarm-ink': ('#a3161b', '#ff9a94'),
-    'axis': ('#6d7580', '#8a94a3'),  # shapes: a contrast of 3; words or signs tell the same
-    'zone-edge': ('#8a6d00', '#d9b93b'),
-    'rover': ('#9a3412', '#ff9d5c'),
-    'trail': ('#1d5fbf', '#6fb1ff'),
-    'good': ('#0b6e4f', '#3fd09b'),
-    'dark': ('#5b3f99', '#c3a6ff'),
-    'goal': ('#8f1d76', '#ff8fdc'),
-    'obstacle': ('#a3161b', '#ff8078'),
-    'waiting': ('#76600a', '#d9b93b'),
-    'cancelled': ('#3d444d', '#c5ccd6'),
-    'on-shapes': ('#ffffff', '#11151b'),  # text upon a shape
-    'faint': ('#dfe3e8', '#2a323d'),  # the grid, which tells nothing
-}
-
-
 def css() -> str:
-    """Once a page: the colours as custom properties, and how the drawings use them. Dark on a
-    screen, not on paper, where the browser says so.
-    """
-    light, dark = (
-        ' '.join(f'--cr-{name}: {pair[side]};' for name, pair in COLOURS.items())
-        for side in (0, 1)
-    )
-    return (
-        f':root {{ {light} }}\n'
-        f'@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n'
-        f'{Path(__file__).with_name("drawing.css").read_text(encoding="utf-8")}'
-    )
+    """Once a page: the colours as custom properties, and how the drawings use them."""
+    return Path(__file__).with_name('drawing.css').read_text(encoding='utf-8')
 
 
 # --- Labels that do not cover each other. Pure -------------------------------------------------
@@ -157,12 +123,7 @@ def css() -> str:
 ASCENT, DESCENT = 11.0, 3.0  # of a line of 12 units, from its baseline
 
 
-class LabelPlace(NamedTuple):
-    """Where a label may stand: as ``label`` takes it. ``anchor`` None: it begins at ``x``."""
-
-    x: float
-    y: float
-    anchor: str | None = None
+LabelPlace = tuple[float, float, str | None]  # x, y and anchor of ``label``; None: it begins at x
 
 
 class LabelPlacer:
@@ -177,14 +138,14 @@ class LabelPlacer:
     ) -> list[Svg]:
         """The label, or none when no place is free."""
         width = label_width(words)
-        for each in places:
-            left = each.x - {'middle': width / 2, 'end': width}.get(each.anchor or '', 0.0)
-            top, right, bottom = each.y - ASCENT, left + width, each.y + DESCENT
+        for x, y, anchor in places:
+            left = x - {'middle': width / 2, 'end': width}.get(anchor or '', 0.0)
+            top, right, bottom = y - ASCENT, left + width, y + DESCENT
             inside = min(left, top) >= 0.0 and right <= self._width and bottom <= self._height
             if inside and not any(
                 left < taken[2] and taken[0] < right and top < taken[3] and taken[1] < bottom
                 for taken in self._taken
             ):
                 self._taken.append((left, top, right, bottom))
-                return [label(words, *each, class_)]
+                return [label(words, x, y, anchor, class_)]
         return []

@@ -14,9 +14,9 @@ from collections import deque
 from collections.abc import Sequence
 import math
 
-TrailPoint = tuple[float, float]
+from curiosity_rosa_demo.domain.geometry import XY
 
-MOST_READ, MOST_KEPT = 1000, 300
+MOST_KEPT = 300
 TRAIL_STEP_M = 0.05  # metres; a rover that stands still adds nothing to its trail
 TRAIL_JUMP_M = 5.0  # metres; nobody drives that far between two looks: the world was reset
 
@@ -24,8 +24,8 @@ TRAIL_JUMP_M = 5.0  # metres; nobody drives that far between two looks: the worl
 class Trail:
     """The last ``size`` places of the rover, metres in the world frame, oldest first."""
 
-    def __init__(self, size: int, earlier: Sequence[TrailPoint] = ()) -> None:
-        self._points: deque[TrailPoint] = deque(earlier, maxlen=size)
+    def __init__(self, size: int, earlier: Sequence[XY] = ()) -> None:
+        self._points: deque[XY] = deque(earlier, maxlen=size)
 
     def add(self, x: float, y: float) -> bool:
         """The rover is at (x, y); whether the trail changed."""
@@ -39,13 +39,11 @@ class Trail:
         self._points.append((x, y))
         return True
 
-    def points(self) -> tuple[TrailPoint, ...]:
+    def points(self) -> tuple[XY, ...]:
         return tuple(self._points)
 
 
-def simplified(
-    places: Sequence[TrailPoint], tolerance: float, most: int = MOST_KEPT
-) -> list[TrailPoint]:
+def simplified(places: Sequence[XY], tolerance: float, most: int = MOST_KEPT) -> list[XY]:
     """At most so many of the places, with both ends; the time grows with their number only.
 
     A place is left out when the line to the next that is kept passes within about ``tolerance``:
@@ -72,16 +70,9 @@ def simplified(
                 towards, half = towards + (low + high) / 2, (high - low) / 2
             far = max(far, step)
         before = place
-    kept.append(places[-1])
-    return sampled(kept, most)
+    return [*kept[:: math.ceil(len(kept) / (most - 1))], places[-1]]
 
 
-def _polar(here: TrailPoint, there: TrailPoint) -> tuple[float, float]:
+def _polar(here: XY, there: XY) -> tuple[float, float]:
     dx, dy = there[0] - here[0], there[1] - here[1]
     return math.hypot(dx, dy), math.atan2(dy, dx)
-
-
-def sampled(places: Sequence[TrailPoint], most: int) -> list[TrailPoint]:
-    """Every so many of the places, and the last."""
-    stride = math.ceil(len(places) / (most - 1)) if len(places) > most else 1
-    return [*places[:-1:stride], *places[-1:]]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import math
 from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.geometry import Place, XY
 from curiosity_rosa_demo.drawing.plots import (
     CaptureMarker,
     marker_svg,
@@ -30,15 +30,19 @@ from curiosity_rosa_demo.drawing.svg import (
     is_drawable,
     label,
     label_width,
-    LabelPlace,
     LabelPlacer,
     line,
     points_attribute,
     Svg,
     title,
 )
-from curiosity_rosa_demo.drawing.trail import MOST_KEPT, MOST_READ, sampled, simplified, TrailPoint
-from curiosity_rosa_demo.infra.config.limits import Geofence, ObstaclesConfig
+from curiosity_rosa_demo.drawing.trail import MOST_KEPT, simplified
+from curiosity_rosa_demo.infra.config.limits import (
+    Geofence,
+    ObstaclesConfig,
+    Thresholds,
+    VizConfig,
+)
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
 CLEARANCE_M = 2.0  # around everything; the rover's corners are 2 m from its middle
@@ -58,7 +62,7 @@ MIN_SCALE = 10.0  # units a metre for the rover, which is never drawn smaller
 TRAIL_ERROR = 0.3  # of the drawing's units
 MAX_LABELLED = 6  # captures, the newest; more numbers hide the map
 MAX_OBSTACLES = 16
-WHOLE_READ, WHOLE_KEPT = 20_000, 5_000  # places of the trail of a whole run
+WHOLE_KEPT = 5_000  # places of the trail of a whole run
 
 # --- Which part of the world the map shows, and where on it a place is -------------------------
 
@@ -96,39 +100,34 @@ class Frame:
         self.shown = View(left, right, bottom, top)
 
     @classmethod
-    def centred(
-        cls, centre: tuple[float, float], scale: float, width: float, height: float
-    ) -> Frame:
+    def centred(cls, centre: XY, scale: float, width: float, height: float) -> Frame:
         """``centre`` in metres, ``scale`` in units a metre, above 0."""
         (x, y), half = centre, (max(1.0, width / 2 - MARGIN), max(1.0, height / 2 - MARGIN))
         across, down = half[0] / scale, half[1] / scale
         return cls(View(x - across, x + across, y - down, y + down), width, height)
 
-    def at(self, x: float, y: float) -> tuple[float, float]:
+    def at(self, x: float, y: float) -> XY:
         return self._x + self.scale * x, self._y - self.scale * y
 
-    def metres(self, across: float, down: float) -> tuple[float, float]:
+    def metres(self, across: float, down: float) -> XY:
         return (across - self._x) / self.scale, (self._y - down) / self.scale
 
 
 # --- What is drawn under all: grid, bright zone, geofence, scale -------------------------------
 
 
-class Zone(NamedTuple):
-    """Where it is bright: from x to x, and so far to each side of the X axis, metres."""
-
-    x_min: float
-    x_max: float
-    half_width: float
+def _corners(viz: VizConfig) -> tuple[XY, XY]:
+    """Of the bright zone, the upper left one first."""
+    half = viz.bright_zone_half_width
+    return (viz.bright_zone_x_min, half), (viz.bright_zone_x_max, -half)
 
 
-def _bright_zone(zone: Zone, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
-    left, top = frame.at(zone.x_min, zone.half_width)
-    right, bottom = frame.at(zone.x_max, -zone.half_width)
+def _bright_zone(viz: VizConfig, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:
+    (left, top), (right, bottom) = (frame.at(*corner) for corner in _corners(viz))
     size = {'width': right - left, 'height': bottom - top}
     yield element('rect', title(ZONE), class_='cr-zone', x=left, y=top, **size)
     if right - left > label_width(ZONE):
-        place = LabelPlace((left + right) / 2, max(top - 5.0, 12.0), 'middle')
+        place = (left + right) / 2, max(top - 5.0, 12.0), 'middle'
         yield from labels.place(ZONE, (place,))
 
 
@@ -171,7 +170,7 @@ def _geofence(fence: Geofence, frame: Frame, labels: LabelPlacer) -> Iterator[Sv
         yield from sides
         across, down = max(low, label_width(Y)) + 8.0, max(first, 2 * EDGE) + 14.0
         if sides and across + label_width(FENCE) <= high and down <= last:
-            yield from labels.place(FENCE, (LabelPlace(across, down),), 'cr-alarm')
+            yield from labels.place(FENCE, ((across, down, None),), 'cr-alarm')
 
 
 def _scale_bar(frame: Frame) -> Svg:
@@ -189,29 +188,28 @@ def _scale_bar(frame: Frame) -> Svg:
 
 @dataclass(frozen=True)
 class MapScene:
-    """``zone``, ``pose``, ``body`` None: unknown. ``obstacles``: as in WorldState. ``goal``: where
-    it drives to. ``whole``: all of a run, not only the newest of it; where it began is marked.
-    ``forecast``: the path that a rehearsal predicts. ``body``: the size of the rover.
+    """``limits``, with the bright zone and the size of the rover, and ``pose`` None: unknown.
+    ``obstacles``: as in WorldState. ``goal``: where it drives to. ``whole``: all of a run, not
+    only the newest of it; where it began is marked. ``forecast``: the path of a rehearsal.
     """
 
-    zone: Zone | None = None
+    limits: Thresholds | None = None
     fence: Geofence | None = None
-    pose: RoverPose | None = None
-    trail: Sequence[TrailPoint] = ()
+    pose: Place | None = None
+    trail: Sequence[XY] = ()
     spots: Sequence[CaptureMarker] = ()
     obstacles: Sequence[Mapping[str, Any]] = ()
-    goal: TrailPoint | None = None
+    goal: XY | None = None
     whole: bool = False
-    forecast: Sequence[TrailPoint] = ()
-    body: ObstaclesConfig | None = None
+    forecast: Sequence[XY] = ()
 
 
 def view_of(scene: MapScene, last: View | None = None) -> View:
     """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
     scene = _drawable_scene(scene)
-    zone, pose = scene.zone, scene.pose
+    pose = scene.pose
     places = [
-        *([(zone.x_min, -zone.half_width), (zone.x_max, zone.half_width)] if zone else []),
+        *(_corners(scene.limits.viz) if scene.limits else ()),
         *scene.trail,
         *((marker.x, marker.y) for marker in scene.spots),
         *([(pose.x, pose.y)] if pose is not None else []),
@@ -237,20 +235,20 @@ def render(scene: MapScene, frame: Frame | None = None) -> Svg:
     """The part of the world that ``frame`` shows; None: all that is in the scene."""
     frame = frame or Frame(view_of(scene))
     scene, labels = _drawable_scene(scene), LabelPlacer(frame.width, frame.height)
-    fence = scene.fence
+    fence, limits = scene.fence, scene.limits
     return drawing(
         'map',
         frame.width,
         frame.height,
         _description(scene),
-        *(_bright_zone(scene.zone, frame, labels) if scene.zone else ()),
+        *(_bright_zone(limits.viz, frame, labels) if limits else ()),
         *_grid(frame),
         *(_geofence(fence, frame, labels) if fence and fence.enabled else ()),
         *_trail(scene, frame),
         *_forecast(scene, frame),
         *_goal(scene, frame),
         *_obstacles(scene, frame, labels),
-        _rover(scene.pose, scene.body, frame),
+        _rover(scene.pose, limits.obstacles if limits else None, frame),
         *_markers(scene, frame, labels),
         _scale_bar(frame),
     )
@@ -258,16 +256,11 @@ def render(scene: MapScene, frame: Frame | None = None) -> Svg:
 
 def _drawable_scene(scene: MapScene) -> MapScene:
     """Only what can be drawn."""
-    zone, pose, goal = scene.zone, scene.pose, scene.goal
+    pose, goal = scene.pose, scene.goal
     return replace(
         scene,
-        zone=zone if zone is not None and is_drawable(*zone) else None,
         pose=pose if pose is not None and is_drawable(pose.x, pose.y, pose.yaw_rad) else None,
-        trail=[
-            place
-            for place in sampled(scene.trail, WHOLE_READ if scene.whole else MOST_READ)
-            if is_drawable(*place)
-        ],
+        trail=[place for place in scene.trail if is_drawable(*place)],
         forecast=[place for place in scene.forecast if is_drawable(*place)],
         spots=newest_markers(scene.spots, whole=scene.whole),
         goal=goal if goal is not None and is_drawable(*goal) else None,
@@ -330,7 +323,7 @@ def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[S
         if MARGIN <= x <= frame.width - MARGIN and MARGIN <= y <= frame.height - MARGIN:
             wall = line(x - 9.0 * sine, y - 9.0 * cosine, x + 9.0 * sine, y + 9.0 * cosine)
             beyond, before = (
-                LabelPlace(x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
+                (x + 20.0 * side * cosine, y - 20.0 * side * sine + 4.0, 'middle')
                 for side in (1.0, -1.0)
             )
             far = labels.place(f'{distance:.1f} m', (beyond, before))
@@ -343,10 +336,10 @@ def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg
     for marker in scene.spots[: -MAX_LABELLED - 1 : -1]:  # the newest first
         x, y = frame.at(marker.x, marker.y)
         around = (
-            LabelPlace(x, y - 9.0, 'middle'),
-            LabelPlace(x, y + 19.0, 'middle'),
-            LabelPlace(x + 10.0, y + 4.0),
-            LabelPlace(x - 10.0, y + 4.0, 'end'),
+            (x, y - 9.0, 'middle'),
+            (x, y + 19.0, 'middle'),
+            (x + 10.0, y + 4.0, None),
+            (x - 10.0, y + 4.0, 'end'),
         )
         words = 'failed' if marker.score is None else f'{marker.score:.2f}'
         told[id(marker)] = labels.place(words, around)
@@ -354,7 +347,7 @@ def _markers(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg
         yield marker_svg(marker, *frame.at(marker.x, marker.y), *told.get(id(marker), ()))
 
 
-def _rover(pose: RoverPose | None, body: ObstaclesConfig | None, frame: Frame) -> Svg:
+def _rover(pose: Place | None, body: ObstaclesConfig | None, frame: Frame) -> Svg:
     if pose is None:
         middle = frame.width / 2
         box = element('rect', x=middle - 85.0, y=8.0, width=170.0, height=24.0, rx=4.0)
@@ -367,7 +360,7 @@ def _rover(pose: RoverPose | None, body: ObstaclesConfig | None, frame: Frame) -
     if body is not None:
         front, rear, half = (size * m for m in (body.front_m, body.rear_m, body.half_width_m))
 
-    def at(ahead: float, left: float) -> TrailPoint:
+    def at(ahead: float, left: float) -> XY:
         """From shares of the body."""
         ahead, left = ahead * (front if ahead > 0.0 else rear), left * half
         return x + ahead * cosine - left * sine, y - ahead * sine - left * cosine

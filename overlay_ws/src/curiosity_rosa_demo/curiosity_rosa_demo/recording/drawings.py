@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.columns import clip_columns
@@ -55,18 +55,12 @@ def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
         return ''
     end_s = rehearsed.at_s if rehearsed.ended_s is None else rehearsed.ended_s
     stands = compared.real.end if compared and compared.real else rehearsal.start
-    pose = RoverPose(**vars(stands), frame_id='world') if stands else None
     driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
-    return _map(run, pose=pose, trail=driven, forecast=rehearsal.path)
+    return _map(run, pose=stands, trail=driven, forecast=rehearsal.path)
 
 
 def _map(run: RecordedRun, **shown: Any) -> Svg:
-    limits = run.thresholds
-    if limits is None:
-        return world_map.render(world_map.MapScene(**shown))
-    viz = limits.viz
-    zone = world_map.Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
-    return world_map.render(world_map.MapScene(zone, body=limits.obstacles, **shown))
+    return world_map.render(world_map.MapScene(run.thresholds, **shown))
 
 
 def run_scores(run: RecordedRun) -> str:

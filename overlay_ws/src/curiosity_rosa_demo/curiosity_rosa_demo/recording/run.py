@@ -23,9 +23,9 @@ import math
 from pathlib import Path
 from typing import Literal
 
-from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.domain.geometry import Place, yaw_of
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import ServiceCall, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import count_text
@@ -156,7 +156,7 @@ class RecordedRun:
     left_out: int = 0  # messages that found no room
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
     trail: list[TimedPlace] = field(default_factory=list)
-    pose: RoverPose | None = None  # final pose
+    pose: Place | None = None  # final pose
     battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, fraction 0 to 1
     captures: list[RunCapture] = field(default_factory=list)
     grounds: list[RunGround] = field(default_factory=list)
@@ -364,9 +364,8 @@ class _Fold:
         if run.trail:
             steps = (math.hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(run.trail))
             run.distance_m = sum(step for step in steps if step <= TRAIL_JUMP_M)
-        x, y, yaw = self._last.get('odometry') or self._last.get('adapter') or [math.nan] * 3
-        if all(map(math.isfinite, (x, y, yaw))):
-            run.pose = RoverPose(x=x, y=y, yaw_rad=yaw, frame_id='world')
+        if last := self._last.get('odometry') or self._last.get('adapter'):
+            run.pose = Place.known(*last)
         limits = run.thresholds
         threshold = limits.quality.score_threshold if limits else math.inf
         for at_s, event in run.events:

@@ -22,9 +22,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall, ToolResult
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
+from curiosity_rosa_demo.domain.models import RoverPose, ServiceCall
 from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.serde import read_object
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -34,6 +34,7 @@ from curiosity_rosa_demo.infra.ros_io import call, make_transform_source, Servic
 from curiosity_rosa_demo.infra.spans import span
 from curiosity_rosa_demo.infra.tf import TransformUnavailable
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
+from rclpy.client import Client
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
@@ -59,17 +60,12 @@ class RoverClient:
             *(() if config.robot.mobile_base else MOTIONS),
             *(() if config.robot.has_mast else MAST_SKILLS),
         }
-        self.service_names = {  # of the adapter, by what it does
-            **{
-                name: service.name
-                for name, service in config.topics.adapter
-                if name not in left_out
-            },
-            **{name: config.appendage_service(name) for name in config.robot.commands},
+        services = {
+            name: each.name for name, each in config.topics.adapter if name not in left_out
         }
+        services |= {name: config.appendage_service(name) for name in config.robot.commands}
         self._triggers = {
-            name: node.create_client(Trigger, service)
-            for name, service in self.service_names.items()
+            name: node.create_client(Trigger, service) for name, service in services.items()
         }
         others = config.topics.services
         self._capture = node.create_client(CaptureAndScore, others.capture_and_score.name)
@@ -88,13 +84,13 @@ class RoverClient:
         request, when ``cancellation`` is already requested. A request during the call ends the
         wait but not the action that the adapter has started.
         """
-        return self._trigger(name, cancellation or Cancellation(), until=cancellation)
+        return self._trigger(name, cancellation or Cancellation())
 
     def start(self, name: str, cancellation: Cancellation) -> str:
         """Like ``trigger``, but a cancellation does not end the wait for a request that was sent:
         the caller can then send a stop after it.
         """
-        return self._trigger(name, cancellation, until=None)
+        return self._trigger(name, cancellation, is_start=True)
 
     def sent_calls(self) -> dict[str, int]:
         """How many calls of each adapter service were sent, without get_status. Thread-safe."""
@@ -102,10 +98,10 @@ class RoverClient:
             return dict(self._sent)
 
     @contextmanager
-    def _reported(self, service: str) -> Iterator[ServiceCall]:
+    def _reported(self, client: Client) -> Iterator[ServiceCall]:
         """A call, whose answer the caller fills in, as a span and for ``on_call``."""
+        service, is_status = client.srv_name, client is self._triggers['get_status']
         made, began_s = ServiceCall(service=service), time.monotonic()
-        is_status = service == self.service_names['get_status']
         attributes = {'rpc.system.name': 'ros2', 'rpc.method': service}
         with nullcontext() if is_status else span(f'call {service}', attributes, is_client=True):
             try:
@@ -119,8 +115,8 @@ class RoverClient:
                 if not (made.ok and is_status):
                     self._on_call(made)
 
-    def _trigger(self, name: str, cancellation: Cancellation, until: Cancellation | None) -> str:
-        done = threading.Event()
+    def _trigger(self, name: str, cancellation: Cancellation, is_start: bool = False) -> str:
+        done, client = threading.Event(), self._triggers[name]
 
         @contextmanager
         def sending() -> Iterator[None]:
@@ -129,15 +125,15 @@ class RoverClient:
                 yield
             if name != 'get_status':
                 with self._sent_lock:
-                    self._sent[self.service_names[name]] += 1
+                    self._sent[client.srv_name] += 1
 
         with (
-            self._reported(self.service_names[name]) as made,
-            (until or Cancellation()).call_when_pressed(done.set),
+            self._reported(client) as made,
+            nullcontext() if is_start else cancellation.call_when_pressed(done.set),
         ):
             try:
                 response = call(
-                    self._triggers[name],
+                    client,
                     Trigger.Request(),
                     timeout_s=self._timeouts[name],
                     # A stop that settles may take long; that there is no adapter is told soon.
@@ -148,8 +144,8 @@ class RoverClient:
                     sending=sending,
                 )
             except ServiceFailed:
-                if until is not None:
-                    until.check()
+                if not is_start:
+                    cancellation.check()
                 raise
             if not response.success:
                 raise answered_failure(response.message, name)
@@ -166,9 +162,11 @@ class RoverClient:
             status.update(rover_x=pose.x, rover_y=pose.y, yaw_rad=pose.yaw_rad)
         return status
 
-    def capture(self) -> CaptureAndScore.Response:
-        """Capture one picture. Raises ServiceFailed with the reason of a failure."""
-        with self._reported(self._capture.srv_name) as made:
+    def capture(self) -> dict[str, Any]:
+        """Capture one picture: ``score``, ``is_good`` and which picture it is. Raises
+        ServiceFailed with the reason of a failure.
+        """
+        with self._reported(self._capture) as made:
             response = call(
                 self._capture,
                 CaptureAndScore.Request(),
@@ -181,16 +179,23 @@ class RoverClient:
             if not math.isfinite(response.score):
                 raise ServiceFailed(f'capture answered no score: {response.score}')
             made.answer = f'score {response.score:.3f}; {response.debug}'
-        return response
+        score = {'score': float(response.score), 'is_good': bool(response.is_good)}
+        return {**score, **_picture_of(response)}
 
-    def analyze_ground(self) -> AnalyzeGround.Response:
-        """Analyze the last capture. Raises ServiceFailed with the reason of a failure."""
-        with self._reported(self._analyze.srv_name) as made:
+    def analyze_ground(self) -> dict[str, Any]:
+        """Analyze the last capture: the fields of a GroundAnalysis, and its picture. Raises
+        ServiceFailed with the reason of a failure.
+        """
+        with self._reported(self._analyze) as made:
             response = call(self._analyze, AnalyzeGround.Request(), timeout_s=ANALYSIS_TIMEOUT_S)
             if not response.ok:
                 raise answered_failure(response.error_reason, 'analyze_ground')
             made.answer = str(response.analysis)
-        return response
+        try:
+            analysis = GroundAnalysis.model_validate_json(response.analysis)
+        except ValueError as error:
+            raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
+        return {**analysis.model_dump(mode='json'), **_picture_of(response)}
 
     def pose(self) -> RoverPose | None:
         """The pose of the base in the world frame; None while TF is unavailable."""
@@ -213,6 +218,11 @@ def answered_failure(text: str, name: str) -> ServiceFailed:
     return ServiceFailed(reason, *read_answer(reason))
 
 
+def _picture_of(response: Any) -> dict[str, Any]:
+    stamp_s = float(response.stamp.sec + response.stamp.nanosec * 1e-9)
+    return {'image_topic': response.image_topic, 'image_stamp_s': stamp_s}
+
+
 def _timeouts(config: Config) -> dict[str, float]:
     """Time-out of each adapter service in seconds of the simulation's clock (get_status: steady
     seconds): its longest duration, and a margin.
@@ -222,9 +232,7 @@ def _timeouts(config: Config) -> dict[str, float]:
     start = await_stop + 2 * motion.service_timeout_s + TIMEOUT_MARGIN_S
     confirm = start + mast.confirm_margin_s + TIMEOUT_MARGIN_S
     return {
-        'move_forward': start,
-        'turn_left': start,
-        'turn_right': start,
+        **dict.fromkeys(MOTIONS, start),
         'move_stop': motion.stop_timeout_s + motion.longest_confirm_s + TIMEOUT_MARGIN_S,
         'mast_open': confirm + mast.open_duration_s,
         'mast_close': confirm + mast.close_duration_s,
@@ -235,55 +243,3 @@ def _timeouts(config: Config) -> dict[str, float]:
             for name, (_, command) in config.robot.commands.items()
         },
     }
-
-
-# --- Readiness at the start of the agent -------------------------------------------------------
-
-SERVICES_TIMEOUT_S = 20.0
-STATUS_TIMEOUT_S = 10.0  # the rover may start after its adapter
-POSE_TIMEOUT_S = 3.0  # a robot without TF never has one
-PERIOD_S = 0.05
-
-
-def wait_for_nodes(
-    client: RoverClient,
-    status_of: Callable[[], ToolResult],
-    heard: Callable[[], Status | None],
-    cancellation: Cancellation,
-    notice: Callable[[str], None],
-) -> None:
-    """Wait for the services, for a status that says that the rover stands still, and for a pose,
-    each for a limited time. So the first question has an answer.
-
-    ``status_of`` asks the adapter for the status; ``heard`` is the last one that came without
-    asking, from which the agent answers questions. ``notice`` gets the text about a missing
-    condition. Raises TurnCancelled.
-    """
-
-    def no_services() -> str:
-        return '' if client.ready() else 'The adapter or the simulator node did not appear'
-
-    def no_standstill() -> str:
-        """The adapter begins by stopping the rover."""
-        asked, last = status_of(), heard()
-        if not asked.ok or asked.data.get('moving'):
-            reason = asked.error_reason or asked.data.get('last_error_reason')
-            return f'The rover does not stand still: {reason or "it still moves"}'
-        is_heard = last is not None and not last.get('moving')
-        return '' if is_heard else 'The status of the rover did not arrive'
-
-    for problem, timeout_s in (
-        (no_services, SERVICES_TIMEOUT_S),
-        (no_standstill, STATUS_TIMEOUT_S),
-    ):
-        for _ in range(round(timeout_s / PERIOD_S)):
-            if not (why := problem()):
-                break
-            cancellation.sleep(PERIOD_S)
-        else:
-            notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
-            return
-    for _ in range(round(POSE_TIMEOUT_S / PERIOD_S)):
-        if client.pose() is not None and (heard() or {}).get('rover_x') is not None:
-            return
-        cancellation.sleep(PERIOD_S)

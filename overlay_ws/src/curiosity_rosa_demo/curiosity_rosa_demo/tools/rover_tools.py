@@ -8,22 +8,20 @@
 
 """Implementation of the ten tools, for a model or for a console command.
 
-Each tool returns a ToolResult; only TurnCancelled is raised. A motion tool starts the motion,
-waits for its duration, stops it, waits for standstill, and reports the distance covered. In a slow
-simulation it does so in several legs.
+A motion tool starts the motion, waits for its duration, stops it, waits for standstill, and
+reports the distance covered. In a slow simulation it does so in several legs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 import math
 import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.ground import GroundAnalysis
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MAST_IS_NOT_RAISED,
@@ -31,7 +29,7 @@ from curiosity_rosa_demo.domain.models import (
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.skills import MOTIONS
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
@@ -48,85 +46,9 @@ LINK_TIMEOUT_S, LINK_RETRY_S = 5.0, 0.2  # while the adapter misses the agent's 
 LEASH_SHARE = 0.8  # of the leash for one leg: the real-time factor may fall meanwhile
 
 
-class RoverTools:
-    """The tools of one rover. The caller ensures that only one runs at a time."""
-
-    def __init__(self, client: RoverClient, config: Config, ros_clock: Any) -> None:
-        self._client, self._config, self._ros_clock = client, config, ros_clock
-        self.cancellation = Cancellation()
-
-    def run(self, name: str, **arguments: Any) -> ToolResult:
-        """Run one tool. Raises TurnCancelled; the result reports every other failure."""
-        cancellation = self.cancellation  # a later run may replace the attribute
-        cancellation.check()
-        drive = _Drive(self._client, self._config, self._ros_clock, name, cancellation)
-        cost = {'cost': self._config.tool_costs.of(name)}
-        data: dict[str, Any] = {}
-        failure: ServiceFailed | None = None
-        try:
-            if name in MOTIONS:
-                drive.run(**arguments)
-                data = drive.data()
-            elif name == 'capture_and_score':
-                data = self._capture()
-            elif name == 'analyze_ground':
-                data = self._analyze()
-            elif name == 'get_status':
-                data = self._status()
-            else:
-                _when_heard(partial(self._client.trigger, name, cancellation), cancellation)
-        except ServiceFailed as failed:
-            failure = failed
-        except Exception as error:
-            text = f'Internal error in {name}: {error!r}'
-            failure = ServiceFailed(text, RefusalCode.INTERNAL_ERROR.value)
-        if failure is None:
-            try:
-                return ToolResult(ok=True, data={**data, **cost})
-            except ValidationError as error:
-                why = error.errors()[0]['msg']
-                failure = ServiceFailed(f'{name} answered what JSON cannot carry: {why}')
-        cancellation.check()  # report a stop, not the error that it caused
-        reason = str(failure).strip() or f'{name} failed without a reason'
-        data = {**(drive.data() if drive.has_begun else {}), **failure.facts, **cost}
-        return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
-
-    def _capture(self) -> dict[str, Any]:
-        if self._config.thresholds.capture.require_open_mast:
-            status = self._client.status()
-            is_open = status.get('mast_is_open')
-            if is_open is False:
-                raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
-            # Joint states that show a raised mast would have made it known.
-            if is_open is None and status.get('mast_yaw_rad') is not None:
-                raise ServiceFailed(MAST_IS_NOT_RAISED, RefusalCode.MAST_IS_CLOSED.value)
-        response = self._client.capture()
-        pose = self._client.pose()
-        at = {} if pose is None else {'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad}
-        score = {'score': float(response.score), 'is_good': bool(response.is_good)}
-        return {**score, **_picture_of(response), **at}
-
-    def _analyze(self) -> dict[str, Any]:
-        response = self._client.analyze_ground()
-        try:
-            analysis = GroundAnalysis.model_validate_json(response.analysis)
-        except ValueError as error:
-            raise ServiceFailed(f'analyze_ground answered no analysis: {error}'[:300]) from error
-        return {**analysis.model_dump(mode='json'), **_picture_of(response)}
-
-    def _status(self) -> dict[str, Any]:
-        """The adapter's; ``stow``: the skill that stows the first part which is out."""
-        status = self._client.status()
-        postures = status.get('appendages') or {}
-        for name, part in self._config.robot.appendages.items():
-            if postures.get(name, 'stowed') != 'stowed':
-                return {**status, 'stow': part.stow_command}
-        return status
-
-
-class _Drive:
-    """One motion: its legs, and how far it came. ``has_begun``: or it may have; the budget is
-    charged.
+class ToolRun:
+    """One run of one tool; the caller ensures that only one runs at a time. Of a motion: its legs,
+    and how far it came.
     """
 
     def __init__(
@@ -137,15 +59,72 @@ class _Drive:
         name: str,
         cancellation: Cancellation,
     ) -> None:
-        self._client, self._motion, self._ros_clock = client, config.thresholds.motion, ros_clock
+        self._client, self._config, self._ros_clock = client, config, ros_clock
         self._name, self._cancellation = name, cancellation
+        self._motion = config.thresholds.motion
         self._watch = ClockWatch(ros_clock, max_age_s=self._motion.clock_max_age_s)
         self._path = DrivenPath()
         self._driven_s = 0.0
         self._free_m: object = None  # where it ended, as the adapter's status has it
-        self.has_begun = False
+        self._has_begun = False  # a motion, or it may have; the budget is charged
 
-    def run(self, duration_s: float) -> None:
+    def result(self, **arguments: Any) -> ToolResult:
+        """Raises TurnCancelled; the result reports every other failure."""
+        self._cancellation.check()
+        cost = {'cost': self._config.tool_costs.of(self._name)}
+        try:
+            data = self._answer(**arguments)
+        except ServiceFailed as failed:
+            failure = failed
+        except Exception as error:
+            text = f'Internal error in {self._name}: {error!r}'
+            failure = ServiceFailed(text, RefusalCode.INTERNAL_ERROR.value)
+        else:
+            try:
+                return ToolResult(ok=True, data={**data, **cost})
+            except ValidationError as error:
+                why = error.errors()[0]['msg']
+                failure = ServiceFailed(f'{self._name} answered what JSON cannot carry: {why}')
+        self._cancellation.check()  # report a stop, not the error that it caused
+        reason = str(failure).strip() or f'{self._name} failed without a reason'
+        data = {**(self._driven() if self._has_begun else {}), **failure.facts, **cost}
+        return ToolResult(ok=False, error_reason=reason, error_code=failure.code, data=data)
+
+    def _answer(self, **arguments: Any) -> dict[str, Any]:
+        if self._name in MOTIONS:
+            self._drive(**arguments)
+            return self._driven()
+        if self._name == CAPTURE:
+            return self._capture()
+        if self._name == ANALYZE:
+            return self._client.analyze_ground()
+        if self._name == 'get_status':
+            return self._status()
+        self._when_heard(self._client.trigger)
+        return {}
+
+    def _capture(self) -> dict[str, Any]:
+        if self._config.thresholds.capture.require_open_mast:
+            status = self._client.status()
+            is_open = status.get('mast_is_open')
+            if is_open is False:
+                raise ServiceFailed(MAST_IS_CLOSED, RefusalCode.MAST_IS_CLOSED.value)
+            # Joint states that show a raised mast would have made it known.
+            if is_open is None and status.get('mast_yaw_rad') is not None:
+                raise ServiceFailed(MAST_IS_NOT_RAISED, RefusalCode.MAST_IS_CLOSED.value)
+        taken, pose = self._client.capture(), self._client.pose()
+        return {**taken, **(vars(pose.place) if pose else {})}
+
+    def _status(self) -> dict[str, Any]:
+        """The adapter's; ``stow``: the skill that stows the first part which is out."""
+        status = self._client.status()
+        postures = status.get('appendages') or {}
+        for name, part in self._config.robot.appendages.items():
+            if postures.get(name, 'stowed') != 'stowed':
+                return {**status, 'stow': part.stow_command}
+        return status
+
+    def _drive(self, duration_s: float) -> None:
         """Raises TurnCancelled, and ServiceFailed when it ended early or a stop failed."""
         # Nothing but the leash could end a motion while the time of motions does not advance.
         while not self._watch.has_advanced():
@@ -154,18 +133,16 @@ class _Drive:
             self._cancellation.sleep(CLOCK_PERIOD_S)
         self._path.add(self._client.pose())
         left_s = duration_s
-        while left_s >= SHORTEST_LEG_S or not self.has_begun:  # less is a rounding error
+        while left_s >= SHORTEST_LEG_S or not self._has_begun:  # less is a rounding error
             self._leg(left_s / max(1, math.ceil(left_s / self._longest_leg_s())))
             left_s = duration_s - self._driven_s
 
-    def data(self) -> dict[str, Any]:
+    def _driven(self) -> dict[str, Any]:
         end = self._path.last
         return {
             'duration_s': self._driven_s,
             'distance_m': self._path.length,
-            'x': end.x if end else None,
-            'y': end.y if end else None,
-            'yaw_rad': end.yaw_rad if end else None,
+            **(vars(end) if end else dict.fromkeys(('x', 'y', 'yaw_rad'))),
             **({} if self._free_m is None else {'free_m': self._free_m}),
         }
 
@@ -177,19 +154,18 @@ class _Drive:
         return LEASH_SHARE * self._motion.max_duration_s / stretch if stretch > 1.0 else math.inf
 
     def _leg(self, duration_s: float) -> None:
-        """Start, wait, stop, and wait for standstill. Raises like ``run``."""
-        start = partial(self._client.start, self._name, self._cancellation)
+        """Start, wait, stop, and wait for standstill. Raises like ``_drive``."""
         asked_s = self._seconds()
         try:
-            _when_heard(start, self._cancellation)
+            self._when_heard(self._client.start)
         except ServiceFailed as failure:
             if failure.code != RefusalCode.NO_ANSWER:
-                raise _ended_early(failure) if self.has_begun else failure from None
+                raise _ended_early(failure) if self._has_begun else failure from None
             with suppress(ServiceFailed):  # it may have begun, or may begin
                 self._stop()
             self._cut_short(asked_s)
             raise
-        self.has_begun, begun_s = True, self._seconds()
+        self._has_begun, begun_s = True, self._seconds()
         try:
             try:
                 early = self._travel(duration_s)
@@ -205,7 +181,7 @@ class _Drive:
 
     def _cut_short(self, since_s: float) -> None:
         """Count what came of a leg. Raises TurnCancelled: a stop, not the error that it caused."""
-        self.has_begun = True
+        self._has_begun = True
         self._cancellation.check()
         self._path.add(self._client.pose())
         self._driven_s += max(0.0, self._seconds() - since_s)
@@ -270,28 +246,19 @@ class _Drive:
         self._free_m = status.get('free_m')
         self._path.add(self._client.pose())
 
-
-def _when_heard(request: Callable[[], str], cancellation: Cancellation) -> None:
-    """Make a request again while the adapter refuses it because it misses the agent: a refused
-    motion has not begun. Raises ServiceFailed and TurnCancelled.
-    """
-    deadline = time.monotonic() + LINK_TIMEOUT_S
-    while True:
-        try:
-            request()
-            return
-        except ServiceFailed as failure:
-            if failure.code != RefusalCode.AGENT_SILENT or time.monotonic() >= deadline:
-                raise
-        cancellation.sleep(LINK_RETRY_S)
-
-
-def _picture_of(response: Any) -> dict[str, Any]:
-    stamp = response.stamp
-    return {
-        'image_topic': response.image_topic,
-        'image_stamp_s': float(stamp.sec + stamp.nanosec * 1e-9),
-    }
+    def _when_heard(self, request: Callable[[str, Cancellation], str]) -> None:
+        """Make a request again while the adapter refuses it because it misses the agent: a refused
+        motion has not begun. Raises ServiceFailed and TurnCancelled.
+        """
+        deadline = time.monotonic() + LINK_TIMEOUT_S
+        while True:
+            try:
+                request(self._name, self._cancellation)
+                return
+            except ServiceFailed as failure:
+                if failure.code != RefusalCode.AGENT_SILENT or time.monotonic() >= deadline:
+                    raise
+            self._cancellation.sleep(LINK_RETRY_S)
 
 
 def _ended_early(why: ServiceFailed) -> ServiceFailed:
@@ -304,19 +271,19 @@ class DrivenPath:
     """
 
     def __init__(self) -> None:
-        self.last: RoverPose | None = None
+        self.last: Place | None = None
         self.length: float | None = None
-        self._counted: RoverPose | None = None
+        self._counted: Place | None = None
         self._counted_m = 0.0
 
     def add(self, pose: RoverPose | None) -> None:
         if pose is None:
             return
-        self.last, counted = pose, self._counted
+        self.last, counted = pose.place, self._counted
         if counted is None:
-            self._counted = pose
+            self._counted = self.last
             return
         stride_m = math.hypot(pose.x - counted.x, pose.y - counted.y)
         self.length = self._counted_m + stride_m
         if stride_m >= STRIDE_M:
-            self._counted, self._counted_m = pose, self.length
+            self._counted, self._counted_m = self.last, self.length

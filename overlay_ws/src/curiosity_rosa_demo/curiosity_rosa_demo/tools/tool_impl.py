@@ -10,27 +10,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Protocol, TYPE_CHECKING
+from typing import Protocol, TYPE_CHECKING
 
+from curiosity_rosa_demo.domain.brain_state import SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
-from curiosity_rosa_demo.domain.skills import OfferedSkill
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.serde import first_problem
 from pydantic import BaseModel, ValidationError
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 
-class RunSkill(Protocol):
-    """Runs the skill ``name``. No skill has an argument called ``name``."""
+class OfferedSkill(Protocol):
+    """A skill as the model sees it. ``arguments`` is the schema of its arguments."""
 
-    def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
+    @property
+    def definition(self) -> SkillDef: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def arguments(self) -> type[BaseModel]: ...
 
 
-def make_tools(skills: Iterable[OfferedSkill], run: RunSkill) -> list[BaseTool]:
-    """LangChain tools for the skills that the model may use."""
+def make_tools(skills: Iterable[OfferedSkill], run: Callable[..., ToolResult]) -> list[BaseTool]:
+    """LangChain tools for the skills that the model may use. ``run`` takes the name of a skill,
+    and its arguments by name; none is called ``name``.
+    """
     from langchain_core.tools import StructuredTool  # not at the start of the agent
 
     return [
@@ -46,7 +55,5 @@ def make_tools(skills: Iterable[OfferedSkill], run: RunSkill) -> list[BaseTool]:
 
 def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
     """The first validation error, followed by the names of all arguments."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = '.'.join(str(part) for part in first['loc']) or 'arguments'
     takes = ', '.join(schema.model_fields) or 'none'
-    return f'{clip(where)}: {clip(first["msg"])}; it takes: {takes}'
+    return f'{first_problem(error, "arguments")}; it takes: {takes}'

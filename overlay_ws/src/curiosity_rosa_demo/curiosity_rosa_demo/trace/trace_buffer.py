@@ -74,7 +74,7 @@ class _Listener(NamedTuple):
 
 
 class EventBus:
-    """Keeps the newest ``max_events``, trace events and dataclasses of other publishers; fewer if
+    """Keeps the newest ``max_events``: trace events, texts and dataclasses of others; fewer if
     they would take more than ``max_bytes``, but at least one. Safe from any thread.
 
     A listener that raises hurts neither the publisher nor another listener. ``failed`` gets its

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 import math
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.geometry import Place, XY
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.trace.events import CaptureTaken
@@ -66,8 +67,8 @@ class MarkerBuilder:
 
     def build(
         self,
-        pose: RoverPose | None = None,
-        trail: Sequence[tuple[float, float]] = (),
+        pose: Place | None = None,
+        trail: Sequence[XY] = (),
         events: Sequence[TraceEvent] = (),
         capture: CaptureTaken | None = None,
     ) -> MarkerArray:
@@ -95,7 +96,7 @@ class MarkerBuilder:
         marker.scale = Vector3(x=high - low, y=width, z=0.02)
         return marker
 
-    def _rover(self, pose: RoverPose) -> Iterator[Marker]:
+    def _rover(self, pose: Place) -> Iterator[Marker]:
         shape = self._body
         length, top = shape.front_m + shape.rear_m, shape.rover_height_m
         body = self._marker('rover', 0, Marker.CUBE, (0.85, 0.85, 0.90, 0.8))

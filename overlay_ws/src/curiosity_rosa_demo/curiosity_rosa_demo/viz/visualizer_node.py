@@ -13,7 +13,8 @@ from __future__ import annotations
 from contextlib import suppress
 import sys
 
-from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
+from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.models import tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
@@ -52,7 +53,7 @@ class Visualizer:
         self._events = EventBus(max_events=config.thresholds.trace.buffer_size)
         self._trail = Trail(config.thresholds.viz.trail_points)
         self._capture: CaptureTaken | None = None
-        self._pose: RoverPose | None = None
+        self._pose: Place | None = None
         self._seen: tuple[float, ...] = ()  # the pose, rounded to what is visible
         self._needs_redraw = True  # the published markers are outdated
         self._drawn_at_ns = 0
@@ -108,8 +109,8 @@ class Visualizer:
         seen: tuple[float, ...] = ()
         self._pose = None  # the rover's markers are deleted
         with suppress(TransformUnavailable):
-            pose = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
-            self._pose = pose
+            found = self._transforms.lookup(self._frames.world_frame, self._frames.base_frame)
+            self._pose = pose = found.place
             self._trail.add(pose.x, pose.y)
             seen = tuple(round(each, 2) for each in (pose.x, pose.y, pose.yaw_rad))
         if self._needs_redraw or seen != self._seen:

@@ -60,7 +60,6 @@ from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceEvent,
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
@@ -114,7 +113,7 @@ class RuntimeHarness:
 
     def print(self, text: str) -> None:
         self.said.append(text)
-        self.console_texts.publish(ConsoleText(text))
+        self.console_texts.publish(text)
 
     def reply_to(self, message: Message) -> AgentReply:
         """To a message that is made now."""

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.skills.monitor import running_task
-from curiosity_rosa_demo.agent.startup.startup import Startup
+from curiosity_rosa_demo.agent.startup.startup import Startup, wait_for_nodes
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
@@ -51,7 +51,6 @@ from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError
 from curiosity_rosa_demo.infra.files import SafetyLatch
-from curiosity_rosa_demo.tools.rover_client import wait_for_nodes
 from curiosity_rosa_demo.trace.events import task_of, TurnStarted
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from examples import examples

@@ -84,7 +84,6 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import ConsoleText
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.trace.reporter import status_text
@@ -437,7 +436,7 @@ def test_every_text_arrives_as_it_was_printed(texts: list[str], first: int) -> N
     bus = EventBus()
     feed = EventFeed(bus)
     for text in texts:
-        bus.publish(ConsoleText(text))
+        bus.publish(text)
     feed.close()
 
     async def sent() -> list[bytes]:
@@ -640,7 +639,7 @@ def test_no_text_controls_the_terminal(texts: list[str]) -> None:
         for text in texts:
             writer.write(text)
         writer.close()
-    assert [ConsoleText(each) for each in printed] == [e.event for e in bus.events_after(0).events]
+    assert printed == [e.event for e in bus.events_after(0).events]
     assert len(printed) == len(texts)
     assert all(line.isprintable() for text in printed for line in text.split('\n'))
 

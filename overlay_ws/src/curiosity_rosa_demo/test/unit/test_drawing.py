@@ -24,7 +24,8 @@ from curiosity_rosa_demo.agent.interfaces.page import timeline
 from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar, phase_spans
 from curiosity_rosa_demo.agent.interfaces.page.timeline import TimelineRow
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.task_state import LifecycleState as S
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.plots import (
@@ -35,7 +36,7 @@ from curiosity_rosa_demo.drawing.plots import (
 )
 from curiosity_rosa_demo.drawing.svg import element, escaped, is_drawable
 from curiosity_rosa_demo.drawing.trail import Trail, TRAIL_JUMP_M, TRAIL_STEP_M
-from curiosity_rosa_demo.drawing.world_map import Frame, MapScene, render, view_of, Zone
+from curiosity_rosa_demo.drawing.world_map import Frame, MapScene, MIN_SCALE, render, view_of
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import CaptureTaken
@@ -53,7 +54,6 @@ from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 import pytest
 from strategies import events, finite, fraction, text
-from strategies import poses as robot_poses
 from visualization_msgs.msg import Marker, MarkerArray
 
 HOSTILE = (
@@ -157,9 +157,8 @@ quick = settings(deadline=None, max_examples=examples(60))
 CONFIG = load_config()
 viz = CONFIG.thresholds.viz
 shape = CONFIG.thresholds.obstacles
-ZONE = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
 FENCE = CONFIG.guardrails.geofence  # 100 m every way
-EMPTY = MapScene(ZONE, FENCE)
+EMPTY = MapScene(CONFIG.thresholds, FENCE)
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=timezone.utc)
 TIME_ZONES = [timezone.utc, timezone(timedelta(hours=9)), time_zone('Asia/Kathmandu')]
 
@@ -173,9 +172,7 @@ fences = st.builds(
     ),
     *(near, near, st.floats(3.0, 200.0), st.floats(3.0, 200.0)),
 )
-poses = st.builds(
-    RoverPose, x=finite | near, y=finite | near, yaw_rad=finite | angle, frame_id=st.just('odom')
-)
+poses = st.builds(Place, finite | near, finite | near, finite | angle)
 spots = st.builds(
     CaptureMarker,
     texts,
@@ -194,7 +191,7 @@ obstacles = st.fixed_dictionaries(
 )
 scenes = st.builds(
     MapScene,
-    zone=st.none() | st.just(ZONE),
+    limits=st.none() | st.just(CONFIG.thresholds),
     fence=st.none() | st.just(FENCE) | fences,
     pose=st.none() | poses,
     trail=st.lists(places, max_size=40),
@@ -202,7 +199,6 @@ scenes = st.builds(
     obstacles=st.lists(obstacles, max_size=5),
     goal=st.none() | places,
     whole=st.booleans(),
-    body=st.none() | st.just(CONFIG.thresholds.obstacles),
 )
 levels = (
     st.lists(st.tuples(st.floats(-9e4, 9e5), st.floats(0.0, 1.0)), min_size=2, max_size=40)
@@ -248,10 +244,6 @@ def test_every_drawing_is_sound(kind: str, data: st.DataObject) -> None:
 # --- the map ----------------------------------------------------------------------------------
 
 
-def at(x: float, y: float, yaw_rad: float = 0.0) -> RoverPose:
-    return RoverPose(x=x, y=y, yaw_rad=yaw_rad, frame_id='odom')
-
-
 def spot(x: float, score: float | None, is_good: bool = False, link: str = '') -> CaptureMarker:
     return CaptureMarker('' if link else f'at {x}', x, 0.0, score, is_good, link)
 
@@ -289,9 +281,8 @@ def test_rover_obstacle_and_goal_are_where_they_are(
     """The bearing counts from the nose, to the left."""
     obstacle = {'distance_m': distance, 'bearing_rad': bearing}
     around = [(x - 9.0, y - 9.0), (x + 9.0, y + 9.0)]  # so that the obstacle is in view
-    scene = MapScene(
-        pose=at(x, y, yaw), trail=around, obstacles=[obstacle], goal=(x + 1.0, y), body=shape
-    )
+    limits, goal = CONFIG.thresholds, (x + 1.0, y)
+    scene = MapScene(limits, None, Place(x, y, yaw), around, obstacles=[obstacle], goal=goal)
     root, frame = checked(render(scene)), Frame(view_of(scene))
     [rover], [mast] = classed(root, 'cr-rover'), classed(root, 'cr-mast')
     [wall], [goal] = classed(root, 'cr-obstacle'), classed(root, 'cr-goal')
@@ -300,12 +291,13 @@ def test_rover_obstacle_and_goal_are_where_they_are(
     there = x + distance * math.cos(yaw + bearing), y + distance * math.sin(yaw + bearing)
     assert middle(next(wall.iter('line'))) == pytest.approx(frame.at(*there), abs=0.01)
     nose = frame.metres(*corners(next(rover.iter('polygon')))[0])
-    front = x + shape.front_m * math.cos(yaw), y + shape.front_m * math.sin(yaw)
+    front_m = shape.front_m * max(1.0, MIN_SCALE / frame.scale)  # it is never drawn smaller
+    front = x + front_m * math.cos(yaw), y + front_m * math.sin(yaw)
     assert nose == pytest.approx(front, abs=0.01)
 
 
 def test_an_unknown_pose_is_said_and_the_fence_is_drawn_where_it_is_in_view() -> None:
-    root = checked(render(MapScene(ZONE, trail=[(0.0, 0.0), (3.0, 0.0)])))
+    root = checked(render(MapScene(CONFIG.thresholds, trail=[(0.0, 0.0), (3.0, 0.0)])))
     assert classed(root, 'cr-zone')
     assert classed(root, 'cr-trail')
     assert not classed(root, 'cr-rover')
@@ -314,7 +306,7 @@ def test_an_unknown_pose_is_said_and_the_fence_is_drawn_where_it_is_in_view() ->
     small = FENCE.model_copy(update={'x_min': -3.0, 'x_max': 9.0, 'y_min': -4.0, 'y_max': 4.0})
     off = small.model_copy(update={'enabled': False})
     for fence, x, sides in ((FENCE, 0.0, 0), (FENCE, 130.0, 1), (small, 0.0, 4), (off, 0.0, 0)):
-        root = checked(render(MapScene(ZONE, fence, at(x, 0))))
+        root = checked(render(MapScene(CONFIG.thresholds, fence, Place(x, 0.0, 0.0))))
         assert len(classed(root, 'cr-fence')) == sides
         assert 'position unknown' not in words(root)
 
@@ -422,7 +414,7 @@ metres = st.floats(-1e6, 1e6)
 captures = st.builds(CaptureTaken, ok=st.booleans(), score=fraction, error_reason=st.none() | text)
 rviz_scenes = st.fixed_dictionaries(
     {
-        'pose': st.none() | robot_poses,
+        'pose': st.none() | poses,
         'trail': st.lists(st.tuples(finite, finite), max_size=30),
         'events': st.lists(events, max_size=15),
         'capture': st.none() | captures,
@@ -480,7 +472,7 @@ def test_every_marker_is_one_that_rviz_can_draw(
 
 @given(metres, metres, st.floats(-math.pi, math.pi))
 def test_the_rover_and_the_bright_zone_are_where_they_are(x: float, y: float, yaw: float) -> None:
-    markers = drawn(builder.build(at(x, y, yaw)))
+    markers = drawn(builder.build(Place(x, y, yaw)))
     (body, heading), (zone,) = markers['rover'], markers['bright_zone']
     assert zone.pose.position.x - zone.scale.x / 2 == viz.bright_zone_x_min
     assert zone.pose.position.x + zone.scale.x / 2 == viz.bright_zone_x_max

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S, RoverTools
+from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S
 from guard_world import CLOSED, CONFIG, World
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,13 +43,14 @@ from missions.rover_twin import OwnedClock
 import pytest
 from tool_rover import (
     failed,
+    Hurry,
     PICTURE_TOPIC,
     RADIUS_M,
+    run_tool,
     SimulatedRover,
     SPEED_MPS,
     START_LATE_S,
     STOP_LATE_S,
-    tools_of,
     TURN_MPS,
 )
 from turn_world import NINE, SHIPPED, SimulatedRoverWorld, with_rules
@@ -79,7 +80,7 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
 ) -> None:
     rover = SimulatedRover()
     began = rover.clock.seconds
-    result = tools_of(rover).run(name, duration_s=duration)
+    result = run_tool(rover, name, duration_s=duration)
     assert result.ok, result.error_reason
     assert orders_of(rover) == [name, 'move_stop']
     assert rover.calls[-1] == 'get_status'
@@ -96,7 +97,7 @@ def test_a_motion_starts_waits_stops_and_waits_until_the_rover_is_still(
 def test_a_refused_motion_is_not_stopped_and_one_without_an_answer_is() -> None:
     for mast in (True, None):
         rover = SimulatedRover(mast_is_open=mast)
-        result = tools_of(rover).run('move_forward', duration_s=1.0)
+        result = run_tool(rover, 'move_forward', duration_s=1.0)
         assert result == failed(NEED_TO_CLOSE_MAST, cost=COSTS['move_forward'])
         assert rover.calls == ['move_forward']
     rover = SimulatedRover()
@@ -107,7 +108,7 @@ def test_a_refused_motion_is_not_stopped_and_one_without_an_answer_is() -> None:
         return ServiceFailed(timeout)
 
     rover.faults['move_forward'] = begins_late
-    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    result = run_tool(rover, 'move_forward', duration_s=1.0)
     assert (result.error_reason, result.data['cost']) == (timeout, COSTS['move_forward'])
     assert result.data['distance_m'] == 0.0
     assert rover.calls == ['move_forward', 'move_stop']
@@ -135,13 +136,13 @@ def test_a_motion_begins_once_the_adapter_hears_the_agent_again(
         rover = SimulatedRover()
         silent = [lambda: ServiceFailed(AGENT_IS_SILENT)] * refusals
         rover.faults['move_forward'] = in_turn(*silent)
-        assert tools_of(rover).run('move_forward', duration_s=1.0).ok
+        assert run_tool(rover, 'move_forward', duration_s=1.0).ok
         assert orders_of(rover) == ['move_forward'] * (refusals + 1) + ['move_stop']
     rover = SimulatedRover()  # one that never does is not asked for ever
     monkeypatch.setattr(time, 'monotonic', lambda: rover.clock.seconds)
     rover.faults['move_forward'] = lambda: ServiceFailed(AGENT_IS_SILENT)
     began = rover.clock.seconds
-    result = tools_of(rover).run('move_forward', duration_s=1.0)
+    result = run_tool(rover, 'move_forward', duration_s=1.0)
     assert result.error_reason == AGENT_IS_SILENT
     assert rover.clock.seconds - began == pytest.approx(LINK_TIMEOUT_S, abs=0.5)
     assert 'move_stop' not in rover.calls
@@ -153,9 +154,7 @@ def test_a_motion_begins_once_the_adapter_hears_the_agent_again(
 def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, said: str) -> None:
     rover = SimulatedRover()
     rover.faults['get_status'] = in_turn(lambda: rover.halt(reason))
-    tools = tools_of(rover)
-    tools.cancellation = Slowing(rover)
-    result = tools.run('move_forward', duration_s=20.0)
+    result = run_tool(rover, 'move_forward', Slowing(rover), duration_s=20.0)
     assert result.error_reason == f'Motion ended early: {said}'
     assert rover.calls == ['move_forward', 'get_status', 'move_stop', 'get_status']
     seconds = result.data['duration_s']
@@ -164,24 +163,22 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, 
     assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.1)
 
 
-def impatient_tools(rover: SimulatedRover, factor: float) -> RoverTools:
-    motion = {'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}
-    tools = tools_of(rover, SHIPPED.changed(thresholds={'motion': motion}))
-    tools.cancellation = Slowing(rover, factor)
-    return tools
+IMPATIENT = SHIPPED.changed(
+    thresholds={'motion': {'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}}
+)
 
 
 def test_time_that_stands_or_creeps_keeps_no_rover_driving_and_none_begins_without_it() -> None:
     stands, creeps = 'No simulated time', 'simulated time is too slow'
     for factor, duration_s, reason in ((0.0, 20.0, stands), (0.1, 0.5, creeps)):
         rover = SimulatedRover()
-        result = impatient_tools(rover, factor).run('move_forward', duration_s=duration_s)
+        button = Slowing(rover, factor)
+        result = run_tool(rover, 'move_forward', button, IMPATIENT, duration_s=duration_s)
         assert result.error_reason.startswith(f'Motion ended early: {reason}')
         assert rover.calls[-2:] == ['move_stop', 'get_status']
     rover = SimulatedRover(clock=OwnedClock(seconds=0.0))
-    tools = impatient_tools(rover, 1.0)
-    tools.cancellation = Cancellation()  # which makes no time pass on the rover's clock
-    result = tools.run('move_forward', duration_s=2.0)
+    button = Cancellation()  # which makes no time pass on the rover's clock
+    result = run_tool(rover, 'move_forward', button, IMPATIENT, duration_s=2.0)
     assert result.error_reason.startswith(f'{stands}: use_sim_time is on and /clock was')
     assert rover.calls == []
 
@@ -199,20 +196,20 @@ def slow_rover(factor: float) -> SimulatedRover:
 def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs() -> None:
     for factor, legs in ((1.0, 1), (0.5, 1), (0.1, 3)):
         rover = slow_rover(factor)
-        result = tools_of(rover).run('move_forward', duration_s=6.0)
+        result = run_tool(rover, 'move_forward', duration_s=6.0)
         assert result.ok, result.error_reason
         assert orders_of(rover) == ['move_forward', 'move_stop'] * legs
         assert result.data['duration_s'] == pytest.approx(6.0)
         assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.05)
     rover = slow_rover(0.1)  # a leg that is refused ends the motion
     rover.faults['move_forward'] = in_turn(lambda: None, lambda: ServiceFailed('Obstacle ahead'))
-    result = tools_of(rover).run('move_forward', duration_s=6.0)
+    result = run_tool(rover, 'move_forward', duration_s=6.0)
     assert result.error_reason == 'Motion ended early: Obstacle ahead'
     assert result.data['duration_s'] == pytest.approx(2.0)
     assert not rover.motion
     rover = SimulatedRover()  # and the way is told although something of ours broke on it
     rover.faults['get_status'] = lambda: ZeroDivisionError('a bug')
-    result = tools_of(rover).run('move_forward', duration_s=4.0)
+    result = run_tool(rover, 'move_forward', duration_s=4.0)
     assert result.error_reason.startswith('Internal error in move_forward: ZeroDivisionError')
     assert result.error_code == RefusalCode.INTERNAL_ERROR
     assert result.data['distance_m'] > 0.0  # type: ignore[operator]
@@ -222,12 +219,12 @@ def test_a_motion_longer_than_the_leash_of_a_slow_simulation_has_legs() -> None:
 @pytest.mark.parametrize('stops', ['work', 'fail'])
 def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
     rover = SimulatedRover()
-    tools = tools_of(rover)
-    rover.faults['move_forward'] = in_turn(lambda: tools.cancellation.cancel('Stopped by a test'))
+    button = Hurry(rover.clock)
+    rover.faults['move_forward'] = in_turn(lambda: button.cancel('Stopped by a test'))
     if stops == 'fail':
         rover.faults['move_stop'] = lambda: ServiceFailed('no')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        tools.run('move_forward', duration_s=5.0)
+        run_tool(rover, 'move_forward', button, duration_s=5.0)
     assert rover.calls[:2] == ['move_forward', 'move_stop']
     assert 'get_status' not in rover.calls
 
@@ -235,15 +232,12 @@ def test_a_cancelled_motion_stops_the_rover_before_it_ends(stops: str) -> None:
 @pytest.mark.parametrize('name', NINE)
 def test_a_cancelled_turn_calls_nothing_more(name: str) -> None:
     rover = SimulatedRover()
-    tools = tools_of(rover)
-    tools.cancellation.cancel('Stopped by a test')
+    button = Cancellation()
+    button.cancel('Stopped by a test')
     arguments = {'duration_s': 1.0} if name in MOTIONS else {}
     with pytest.raises(TurnCancelled):
-        tools.run(name, **arguments)
+        run_tool(rover, name, button, **arguments)
     assert rover.calls == []
-    tools.cancellation = Cancellation()  # a stop has its own
-    assert tools.run('move_stop') == ToolResult.success(cost=1.0)
-    assert rover.calls == ['move_stop']
 
 
 def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> None:
@@ -251,8 +245,8 @@ def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> N
     cost, at = COSTS['capture_and_score'], {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0}
     for mast in (True, None):
         rover = SimulatedRover(mast_is_open=mast, light=0.5)
-        assert tools_of(rover).run('capture_and_score').data == {**seen, **at, 'cost': cost}
-    closed = tools_of(SimulatedRover(mast_is_open=False)).run('capture_and_score')
+        assert run_tool(rover, 'capture_and_score').data == {**seen, **at, 'cost': cost}
+    closed = run_tool(SimulatedRover(mast_is_open=False), 'capture_and_score')
     assert closed == failed(MAST_IS_CLOSED, cost=cost)
     world = World()
     world.mast = world.mast_target = CLOSED  # by an adapter that is no more
@@ -262,7 +256,7 @@ def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> N
         status = status_of(world.guard, None, CLOSED[1])
         assert status['mast'] == 'unknown'
         rover = SimulatedRover(mast_is_open=None, extra_status=status)
-        result = tools_of(rover).run('capture_and_score')
+        result = run_tool(rover, 'capture_and_score')
         told = (MAST_IS_NOT_RAISED, RefusalCode.MAST_IS_CLOSED) if joints_on else ('', '')
         assert (result.error_reason, result.error_code) == told
 
@@ -270,7 +264,7 @@ def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> N
 @pytest.mark.parametrize('value', [math.nan, math.inf, object(), '\ud83d'])
 def test_what_json_cannot_carry_is_a_failed_result(value: object) -> None:
     rover = SimulatedRover(extra_status={'rover_x': value})
-    result = tools_of(rover).run('get_status')
+    result = run_tool(rover, 'get_status')
     assert not result.ok
     assert result.error_reason.startswith('get_status answered what JSON cannot carry: ')
     assert result.error_code == ''  # what a rover says is no fault of ours
@@ -289,7 +283,7 @@ def test_every_tool_answers_a_result_and_leaves_the_rover_still(
 ) -> None:
     rover = SimulatedRover(mast_is_open=mast)
     rover.faults[fault] = in_turn(lambda: error)
-    result = tools_of(rover).run(name, **({'duration_s': 1.0} if name in MOTIONS else {}))
+    result = run_tool(rover, name, **({'duration_s': 1.0} if name in MOTIONS else {}))
     assert isinstance(result, ToolResult)
     assert result.data['cost'] == COSTS[name]
     assert not rover.motion
@@ -306,7 +300,7 @@ def test_a_path_is_between_its_ends_and_its_hops(seen: list[RoverPose | None]) -
     for pose in seen:
         path.add(pose)
     known = [pose for pose in seen if pose is not None]
-    assert path.last == (known[-1] if known else None)
+    assert path.last == (known[-1].place if known else None)
     assert (path.length is None) is (len(known) < 2)
     if path.length is not None:
         hops = [math.hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(known)]

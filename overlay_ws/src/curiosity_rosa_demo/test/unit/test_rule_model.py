@@ -57,7 +57,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest
-from tool_rover import failed, SimulatedRover, tools_of, with_figures
+from tool_rover import failed, run_tool, SimulatedRover, with_figures
 from turn_world import finish, NINE, Nodes, REGISTRY, SHIPPED
 
 COSTS = {name: SHIPPED.tool_costs.of(name) for name in NINE}
@@ -112,7 +112,7 @@ class Rover(SimulatedRover):
         if self.moving:
             self.begin('move_forward')
         self.steps: list[Exchange] = []
-        self._tools = tools_of(self, with_capture(require_open_mast=self.has_mast))
+        self._config = with_capture(require_open_mast=self.has_mast)
 
     @property
     def score(self) -> float:
@@ -137,7 +137,7 @@ class Rover(SimulatedRover):
             self.restarts, reason = self.restarts - 1, INTERRUPTED_TEXT
         if not reason or self.late:
             self.light = self.score
-            result = self._tools.run(tool, **args)
+            result = run_tool(self, tool, config=self._config, **args)
         if reason:
             if tool in MAST_SKILLS:
                 self.mast_is_open = None

@@ -250,7 +250,7 @@ ROWS = {
     'too long': wrong_call('move_forward', '{"duration_s": 20.1}', f'{SECONDS} less than or'),
     'digits': wrong_call('move_forward', f'{{"duration_s": {10**400}}}', f'{SECONDS} a valid'),
     'NaN': wrong_call(
-        'turn_left', '{"duration_s": NaN}', 'turn_left: arguments: Value error, Out of range'
+        'turn_left', '{"duration_s": NaN}', 'turn_left: arguments: Out of range'
     ),
     'extra': wrong_call(
         'move_forward', '{"duration_s": 1, "speed": 9}', 'move_forward: speed: Extra inputs'

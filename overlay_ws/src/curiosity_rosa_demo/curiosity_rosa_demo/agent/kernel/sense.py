@@ -381,9 +381,7 @@ def _place_text(robot: RobotState) -> str:
     if 'odometry' not in robot.ages_s:
         return 'place unknown'
     pose = robot.pose
-    heading = math.degrees(2.0 * math.atan2(pose.orientation_z, pose.orientation_w))
-    heading = (heading + 180.0) % 360.0 - 180.0
     word = 'last seen at' if 'odometry' in robot.silent else 'at'
     # Adding 0.0 turns a rounded -0.0 into 0.0.
     x, y = round(pose.x, 1) + 0.0, round(pose.y, 1) + 0.0
-    return f'{word} x {x:.1f} m, y {y:.1f} m, heading {round(heading)} deg'
+    return f'{word} x {x:.1f} m, y {y:.1f} m, heading {round(math.degrees(pose.yaw_rad))} deg'

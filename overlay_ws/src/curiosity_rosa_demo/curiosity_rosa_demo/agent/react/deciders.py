@@ -297,16 +297,12 @@ class ModelDecider:
         if not isinstance(arguments, dict):
             return ''
         view = self.rules.view(turn, beside_a_model=True)
-        cost = detour_cost(view, tool, arguments, _measured_pose(turn.observation))
+        here = Place.known(*map(turn.observation.get, ('x', 'y', 'yaw_rad')))
+        cost = detour_cost(view, tool, arguments, here)
         if cost <= self._env.config.guardrails.patience.detour_cost:
             return ''
         more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
         return f'The planner expects {more} after {call_text(tool, arguments)}.'
-
-
-def _measured_pose(observation: Json) -> Place | None:
-    x, y, yaw = (finite_float(observation.get(name)) for name in ('x', 'y', 'yaw_rad'))
-    return None if x is None or y is None or yaw is None else Place(x, y, yaw)
 
 
 def _final_text(choice: Choice) -> str | None:

@@ -230,7 +230,7 @@ def rehearse(
         return None
     spent = spent or Spent()
     situation = situation_of_facts(facts, spent=spent)
-    start = _place(situation)
+    start = Place.known(situation.x, situation.y, situation.yaw_rad)
     if start is None:
         made = Rehearsal(why_not='pose_unknown')
     elif stage.surroundings.stale:
@@ -309,11 +309,6 @@ def _step(
         **_at_the_fence(proposal, situation, stage),
     )
     return step, ways
-
-
-def _place(situation: Situation) -> Place | None:
-    x, y, yaw = situation.x, situation.y, situation.yaw_rad
-    return None if x is None or y is None or yaw is None else Place(x=x, y=y, yaw_rad=yaw)
 
 
 def _at_the_fence(proposal: Proposal, situation: Situation, stage: Stage) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import RoverTools
+from curiosity_rosa_demo.tools.rover_tools import ToolRun
 from curiosity_rosa_demo.trace.reporter import finite_float
 
 
@@ -124,9 +124,8 @@ class RoverWorld:
             refused = traced_check(name, lambda: self._call_refusal(name, arguments, before))
             if isinstance(refused, Refusal):
                 return refused.result()
-        tools = RoverTools(self._client, self._config, self._ros_clock)
-        tools.cancellation = cancellation
-        result = tools.run(name, **arguments)
+        run = ToolRun(self._client, self._config, self._ros_clock, name, cancellation)
+        result = run.result(**arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
             self._fault = result.error_reason

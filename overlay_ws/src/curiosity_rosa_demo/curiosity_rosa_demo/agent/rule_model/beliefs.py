@@ -135,7 +135,7 @@ class Beliefs:
             self._add_status(step)
         elif step.tool == 'navigate_to_pose' and step.data:  # a refusal has no data
             data = step.data
-            self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+            self._set_new_place(Place.known(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
         elif step.tool == 'move_stop' and step.ok:
             self.must_stop = False
@@ -156,7 +156,7 @@ class Beliefs:
             return
         # A failed motion may still have moved the rover.
         start = self.pose
-        self._set_new_place(_pose(data.get('x'), data.get('y'), data.get('yaw_rad')))
+        self._set_new_place(Place.known(data.get('x'), data.get('y'), data.get('yaw_rad')))
         self._add_free_ways(data.get('free_m'))
         if not step.ok:
             self.must_stop = True
@@ -229,7 +229,7 @@ class Beliefs:
                 self._set_mast(Mast.OPEN)
             self.new_view = False
             score = finite_float(data.get('score')) or 0.0
-            taken_at = _pose(data.get('x'), data.get('y'), data.get('yaw_rad'))
+            taken_at = Place.known(data.get('x'), data.get('y'), data.get('yaw_rad'))
             is_good = data.get('is_good') is True
             self.captures.append(CaptureBelief(score, is_good, self.spot, taken_at))
         elif step.code == RefusalCode.MAST_IS_CLOSED:
@@ -246,7 +246,7 @@ class Beliefs:
         self._set_mast(known[is_open] if isinstance(is_open, bool) else Mast.UNKNOWN)
         if data.get('moving') is True:
             self.must_stop = self.moving_unasked = True
-        self._set_pose(_pose(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
+        self._set_pose(Place.known(data.get('rover_x'), data.get('rover_y'), data.get('yaw_rad')))
         self._add_free_ways(data.get('free_m'))
 
     def _set_mast(self, mast: Mast) -> None:
@@ -273,8 +273,3 @@ def beliefs_from(view: TurnView) -> Beliefs:
     for step in view.steps:
         beliefs.add_step(step)
     return beliefs
-
-
-def _pose(x: object, y: object, yaw: object) -> Place | None:
-    a, b, c = finite_float(x), finite_float(y), finite_float(yaw)
-    return None if a is None or b is None or c is None else Place(a, b, c)

@@ -35,13 +35,13 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     ReactState,
 )
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.plan import Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.trace.events import CaptureTaken
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_LINES = 5  # tasks or errors in one answer
 MAX_TEXT_CHARS = 120  # of a text that a user or a model determines
@@ -93,19 +93,12 @@ def _place(facts: AnswerFacts) -> tuple[str, float, float, float] | None:
     by odometry.
     """
     robot = facts.state.robot
-    source, place = 'adapter', robot.heard.get('adapter')
-    numbers = [
-        finite_float(place.value.get(key)) if place is not None else None
-        for key in ('rover_x', 'rover_y', 'yaw_rad')
-    ]
-    if None in numbers and 'odometry' in robot.heard:
-        source, pose = 'odometry', robot.pose
-        yaw = 2.0 * math.atan2(pose.orientation_z, pose.orientation_w)
-        numbers = [pose.x, pose.y, math.remainder(yaw, math.tau)]
-    x, y, yaw_rad = numbers
-    if x is None or y is None or yaw_rad is None:
-        return None
-    return source, x, y, yaw_rad
+    adapter = robot.heard.get('adapter')
+    keys = ('rover_x', 'rover_y', 'yaw_rad')
+    if adapter and (place := Place.known(*map(adapter.value.get, keys))):
+        return 'adapter', place.x, place.y, place.yaw_rad
+    pose = robot.pose
+    return ('odometry', pose.x, pose.y, pose.yaw_rad) if 'odometry' in robot.heard else None
 
 
 def _position(facts: AnswerFacts, language: str, text: str) -> str:

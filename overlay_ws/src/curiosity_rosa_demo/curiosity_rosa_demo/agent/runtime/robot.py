@@ -300,7 +300,7 @@ class Robot:
 
     @property
     def console_texts(self) -> EventBus:
-        """All that the agent's console prints, as ConsoleText; bounded."""
+        """All that the agent's console prints, as texts; bounded."""
         return self._console_texts
 
     def console_status(self) -> str:

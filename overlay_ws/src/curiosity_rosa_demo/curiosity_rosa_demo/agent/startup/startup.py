@@ -25,12 +25,16 @@ from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text
-from curiosity_rosa_demo.tools.rover_client import RoverClient, wait_for_nodes
+from curiosity_rosa_demo.tools.rover_client import RoverClient
 
 CLOSE_TIMEOUT_S = 5.0
+SERVICES_TIMEOUT_S = 20.0
+STATUS_TIMEOUT_S = 10.0  # the rover may start after its adapter
+POSE_TIMEOUT_S = 3.0  # a robot without TF never has one
+PERIOD_S = 0.05
 
 
 class Startup:
@@ -127,3 +131,47 @@ class Startup:
 def _in_background(work: Callable[[], None]) -> None:
     """Run ``work`` in a daemon thread. No one joins it: an import cannot be interrupted."""
     threading.Thread(target=work, name='open-web', daemon=True).start()
+
+
+def wait_for_nodes(
+    client: RoverClient,
+    status_of: Callable[[], ToolResult],
+    heard: Callable[[], Status | None],
+    cancellation: Cancellation,
+    notice: Callable[[str], None],
+) -> None:
+    """Wait for the services, for a status that says that the rover stands still, and for a pose,
+    each for a limited time. So the first question has an answer.
+
+    ``status_of`` asks the adapter for the status; ``heard`` is the last one that came without
+    asking, from which the agent answers questions. ``notice`` gets the text about a missing
+    condition. Raises TurnCancelled.
+    """
+
+    def no_services() -> str:
+        return '' if client.ready() else 'The adapter or the simulator node did not appear'
+
+    def no_standstill() -> str:
+        """The adapter begins by stopping the rover."""
+        asked, last = status_of(), heard()
+        if not asked.ok or asked.data.get('moving'):
+            reason = asked.error_reason or asked.data.get('last_error_reason')
+            return f'The rover does not stand still: {reason or "it still moves"}'
+        is_heard = last is not None and not last.get('moving')
+        return '' if is_heard else 'The status of the rover did not arrive'
+
+    for problem, timeout_s in (
+        (no_services, SERVICES_TIMEOUT_S),
+        (no_standstill, STATUS_TIMEOUT_S),
+    ):
+        for _ in range(round(timeout_s / PERIOD_S)):
+            if not (why := problem()):
+                break
+            cancellation.sleep(PERIOD_S)
+        else:
+            notice(f'! {why} (within {timeout_s:g} s); commands will say what is missing.')
+            return
+    for _ in range(round(POSE_TIMEOUT_S / PERIOD_S)):
+        if client.pose() is not None and (heard() or {}).get('rover_x') is not None:
+            return
+        cancellation.sleep(PERIOD_S)

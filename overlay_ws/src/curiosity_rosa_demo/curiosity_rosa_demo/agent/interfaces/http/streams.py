@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Event
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Picture
-from curiosity_rosa_demo.domain.text import clip, ConsoleText
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Query, Response
@@ -173,8 +173,8 @@ def _message(event: str, **data: str) -> ServerSentEvent:
 
 def _message_of(event: object) -> ServerSentEvent | None:
     """None: the event is for nobody outside."""
-    if isinstance(event, ConsoleText):
-        return _message('text', text=event.text)
+    if isinstance(event, str):
+        return _message('text', text=event)
     if isinstance(event, TraceEvent):
         return ServerSentEvent(encode(event), event='trace', sep='\n')
     if isinstance(event, Event):

@@ -28,7 +28,6 @@ from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.drawing.world_map import Zone
 from curiosity_rosa_demo.infra.config.agent import Language
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -149,15 +148,14 @@ class Resources:
         return captures[-1].picture.jpeg
 
     async def _map(self) -> str:
-        viz = self._config.thresholds.viz
+        pose = self._robot.pose()
         scene = world_map.MapScene(
-            zone=Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width),
+            limits=self._config.thresholds,
             fence=self._config.guardrails.geofence,
-            pose=self._robot.pose(),
+            pose=pose.place if pose else None,
             trail=self._robot.trail(),
             spots=markers_of(self._robot.captures()),
             obstacles=self._robot.state().world.obstacles,
-            body=self._config.thresholds.obstacles,
         )
         return str(await run_in_thread('mcp-map', lambda: world_map.render(scene)))
 

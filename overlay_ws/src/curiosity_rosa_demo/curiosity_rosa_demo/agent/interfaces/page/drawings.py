@@ -24,13 +24,14 @@ from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.geometry import Place, XY
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.drawing import plots, world_map
 from curiosity_rosa_demo.drawing.plots import CaptureMarker
 from curiosity_rosa_demo.drawing.svg import is_drawable
-from curiosity_rosa_demo.drawing.world_map import Frame, View, Zone
+from curiosity_rosa_demo.drawing.world_map import Frame, View
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import finite_float
 
@@ -53,7 +54,7 @@ class Look:
 
     width: float
     height: float
-    centre: tuple[float, float] | None = None
+    centre: XY | None = None
     scale: float = 0.0
     follows: bool = False
 
@@ -140,21 +141,18 @@ class DrawingCache:
         self._views: dict[tuple[float, float], View] = {}
         self._cache: dict[str, tuple[Hashable, Drawing]] = {}
 
-    def map(self, facts: PanelData, trail: Sequence[tuple[float, float]]) -> Drawing:
+    def map(self, facts: PanelData, trail: Sequence[XY]) -> Drawing:
         """``facts``: as of ``scene_data``."""
-        viz = self._config.thresholds.viz
-        zone = Zone(viz.bright_zone_x_min, viz.bright_zone_x_max, viz.bright_zone_half_width)
         pose, goal = facts['pose'], facts['goal']
         scene = world_map.MapScene(
-            zone=zone,
+            limits=self._config.thresholds,
             fence=self._config.guardrails.geofence,
-            pose=pose and RoverPose(x=pose[0], y=pose[1], yaw_rad=pose[2], frame_id='world'),
+            pose=pose and Place(*pose),
             trail=trail,
             spots=_spots(facts),
             obstacles=facts['obstacles'],
             goal=goal and (goal[0], goal[1]),
             forecast=[(x, y) for x, y in facts['forecast']],
-            body=self._config.thresholds.obstacles,
         )
 
         def draw(look: Look) -> Picture:
@@ -229,7 +227,7 @@ class DrawingCache:
 
 def scene_data(
     state: BrainState,
-    pose: RoverPose | None,
+    pose: Place | None,
     captures: Iterable[Capture],
     histories: Sequence[TaskHistory],
     questions: Sequence[Question],
@@ -263,9 +261,7 @@ def markers_of(captures: Iterable[Capture]) -> tuple[CaptureMarker, ...]:
     )
 
 
-def _navigation_goal(
-    state: BrainState, histories: Sequence[TaskHistory]
-) -> tuple[float, float] | None:
+def _navigation_goal(state: BrainState, histories: Sequence[TaskHistory]) -> XY | None:
     """The goal (x, y) of the running navigation task or plan step; None: there is none."""
     for history in histories:
         if history.task.state is LifecycleState.ACTIVE and history.task.name == NAVIGATE_SKILL:
@@ -280,14 +276,14 @@ def _navigation_goal(
     return None
 
 
-def _forecast(state: BrainState, questions: Sequence[Question]) -> Sequence[tuple[float, float]]:
+def _forecast(state: BrainState, questions: Sequence[Question]) -> Sequence[XY]:
     """The predicted path of the oldest open question, else of the turn that runs."""
     asked = [each.rehearsal for each in questions if each.rehearsal is not None]
     rehearsal = asked[0] if asked else state.react.rehearsal
     return () if rehearsal is None or rehearsal.real is not None else tuple(rehearsal.path)
 
 
-def _goal_place(arguments: object) -> tuple[float, float] | None:
+def _goal_place(arguments: object) -> XY | None:
     if not isinstance(arguments, dict):
         return None
     x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))

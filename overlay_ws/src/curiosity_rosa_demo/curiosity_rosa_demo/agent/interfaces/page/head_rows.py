@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus, rival_texts
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState
-from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.drawing.columns import clip_columns
 
 MAX_TASK_COLUMNS = 80
@@ -31,7 +31,7 @@ SENSOR_SOURCES = ('odometry', 'scan', 'battery')
 
 def status_data(
     state: BrainState,
-    pose: RoverPose | None,
+    pose: Place | None,
     health: Sequence[NodeStatus],
     *,
     auto: str,

@@ -36,8 +36,8 @@ from curiosity_rosa_demo.agent.interfaces.page.view_model import (
     turn_steps,
 )
 from curiosity_rosa_demo.agent.runtime.session_recorder import MAX_PLACES
-from curiosity_rosa_demo.domain.geometry import XY
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.geometry import Place, XY
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.recording.file import NotARecording
@@ -224,16 +224,16 @@ class _Parts:
             },
         }
 
-    def _pose(self, at_s: float) -> RoverPose | None:
+    def _pose(self, at_s: float) -> Place | None:
         """The last place; its heading is that of the way to it."""
         index = bisect_right(self._place_times, at_s)
         if not index:
             return None
         here, before = self._run.trail[index - 1], self._run.trail[max(0, index - 2)]
         yaw = math.atan2(here.y - before.y, here.x - before.x) if here != before else 0.0
-        return RoverPose(x=here.x, y=here.y, yaw_rad=yaw, frame_id='world')
+        return Place(here.x, here.y, yaw)
 
-    def _status(self, at_s: float, pose: RoverPose | None) -> PanelData:
+    def _status(self, at_s: float, pose: Place | None) -> PanelData:
         index = bisect_right(self._battery_times, at_s)
         level = f'{100.0 * self._run.battery[index - 1][1]:.0f} %' if index else 'unknown'
         return {
@@ -262,13 +262,12 @@ def _captures(run: RecordedRun) -> list[tuple[str, RunCapture]]:
 
 def _capture_row(event_id: str, capture: RunCapture, run: RecordedRun) -> PanelData:
     place = capture.place
-    pose = None if place is None else RoverPose(x=place.x, y=place.y, frame_id='world')
     return {
         'id': event_id,
         'score': round(capture.score or 0.0, 3),
         'good': capture.is_good,
         'at': run.began_s + capture.at_s,
-        'place': pose_text(pose),
+        'place': pose_text(Place(place.x, place.y, 0.0) if place else None),
     }
 
 

@@ -32,8 +32,9 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     RunningSkill,
 )
+from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import ground_figures
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -56,7 +57,7 @@ MAX_COLUMNS = 120  # columns of a text in a table
 MAX_BEHIND_COLUMNS = 40
 
 
-def pose_text(pose: RoverPose | None) -> str:
+def pose_text(pose: Place | None) -> str:
     return 'unknown' if pose is None else f'x {pose.x:.1f} m, y {pose.y:.1f} m'
 
 
@@ -178,7 +179,7 @@ def capture_data(captures: Iterable[Capture], *, replay: bool = False) -> PanelD
             'score': round(capture.score, 3),
             'good': capture.is_good,
             'at': capture.picture.at,
-            'place': pose_text(capture.pose),
+            'place': pose_text(capture.pose.place if capture.pose else None),
         }
         for capture in captures
     ]

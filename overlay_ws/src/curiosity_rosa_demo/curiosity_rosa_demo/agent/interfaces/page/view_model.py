@@ -105,12 +105,9 @@ class ViewModel:
         robot = self._robot
         read = self._events.read().events[-MAX_LINES:]
         self._add_lines(now, (each.event for each in read))
-        state, pose, health, captures = (
-            robot.state(),
-            robot.pose(),
-            robot.node_statuses(),
-            robot.captures(),
-        )
+        state, health, captures = robot.state(), robot.node_statuses(), robot.captures()
+        stamped = robot.pose()
+        pose = stamped.place if stamped else None
         recent = robot.event_bus.trace_events(TURN_EVENTS)
         pictures, replay_text = self._drawings, robot.replay_text()
         replay = bool(replay_text) or (

@@ -19,7 +19,7 @@ import threading
 from typing import Protocol
 
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import ConsoleText, printable_lines
+from curiosity_rosa_demo.domain.text import printable_lines
 from curiosity_rosa_demo.drawing.columns import columns_of
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from wcwidth import wrap
@@ -29,9 +29,7 @@ CONTINUATION = '    '  # before the rest of a long line: an event stands two col
 
 
 class ConsoleWriter:
-    """Prints from ``start`` on what is queued, also before. ``printed`` gets each text at once,
-    as a ConsoleText.
-    """
+    """Prints from ``start`` on what is queued, also before. ``printed`` gets each text at once."""
 
     def __init__(self, printed: EventBus | None = None) -> None:
         self._printed = printed
@@ -50,7 +48,7 @@ class ConsoleWriter:
         text = printable_lines(text)
         self._lines.put(text)
         if self._printed is not None:
-            self._printed.publish(ConsoleText(text))
+            self._printed.publish(text)
 
     def close(self) -> None:
         """Wait until all text is printed, CLOSE_TIMEOUT_S at most."""
