@@ -24,7 +24,7 @@ import sys
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import ROOT
-from curiosity_physics import demos, worlds
+from curiosity_physics import demos, urdf, worlds
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.simulation import Simulation, State
@@ -87,15 +87,10 @@ def main() -> None:
     parser.add_argument('--demos', default='', help='clone of space-ros/demos, whose rover it is')
     parser.add_argument('folder', nargs='?', default=str(FOLDER))
     given = parser.parse_args()
-    if given.demos:
-        from curiosity_physics import urdf
-
-        try:
-            robot = urdf.read(demos.find(given.demos))
-        except ValueError as error:
-            sys.exit(f'physics_drives: --demos {error}')
-    else:
-        from curiosity_physics.rover import ROBOT as robot
+    try:
+        robot = urdf.read(demos.find(given.demos)) if given.demos else urdf.own()
+    except ValueError as error:
+        sys.exit(f'physics_drives: --demos {error}')
     built = build(robot, worlds.make('flat', 0), friction=1.0)
     folder = Path(given.folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""A robot as links and joints: what a URDF says, and what ``rover.py`` says of our own model."""
+"""A robot as links and joints: what a URDF says."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ Vector = tuple[float, float, float]
 Floats = NDArray[np.float64]
 ZERO: Vector = (0.0, 0.0, 0.0)
 FREE = (-math.inf, math.inf)
+GREY: Vector = (0.55, 0.54, 0.52)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Shape:
     size: tuple[float, ...] = ()
     place: Place = field(default_factory=Place)
     file: Path | None = None
-    rgb: Vector = (0.55, 0.54, 0.52)
+    rgb: Vector = GREY
 
 
 @dataclass(frozen=True)
@@ -102,18 +103,3 @@ class Robot:
 
     def children(self, parent: str) -> list[Joint]:
         return [joint for joint in self.joints if joint.parent == parent]
-
-
-def box_inertia(mass: float, x: float, y: float, z: float) -> Vector:
-    """The principal moments of a solid box with these edges."""
-    return (
-        mass * (y * y + z * z) / 12,
-        mass * (x * x + z * z) / 12,
-        mass * (x * x + y * y) / 12,
-    )
-
-
-def cylinder_inertia(mass: float, radius: float, length: float) -> Vector:
-    """The principal moments of a solid cylinder along z."""
-    across = mass * (3 * radius * radius + length * length) / 12
-    return across, across, mass * radius * radius / 2

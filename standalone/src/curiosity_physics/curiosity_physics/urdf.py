@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""Reads the rover of a clone of space-ros/demos: its xacro files, its meshes and its nodes."""
+"""Reads a rover: our own, rover.urdf, or that of a clone of space-ros/demos, with its meshes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,16 @@ import tempfile
 import xml.etree.ElementTree as ET
 
 from curiosity_physics import collada
-from curiosity_physics.robot import FREE, Joint, Link, Mesh, Place, Robot, Shape, Vector
-import xacro
+from curiosity_physics.robot import FREE, GREY, Joint, Link, Mesh, Place, Robot, Shape, Vector
 
 PACKAGE = 'curiosity_description'
 XACRO = Path('models/urdf/curiosity_mars_rover.xacro')
+OWN = Path(__file__).with_name('rover.urdf')
+
+
+def own() -> Robot:
+    """The rover of our own making."""
+    return _robot(ET.parse(OWN).getroot(), 'a rover of our own')
 
 
 def read(demos: Path) -> Robot:
@@ -32,13 +37,19 @@ def read(demos: Path) -> Robot:
 
     Raises ValueError, which names the file.
     """
+    import xacro  # not needed for our own
+
     with _findable(demos / PACKAGE):
         file = demos / PACKAGE / XACRO
         try:
             root = ET.fromstring(xacro.process_file(str(file)).toxml())
         except Exception as error:  # xacro raises what it likes
             raise ValueError(f'{file}: xacro: {error}') from None
-        links = {each.get('name', ''): _link(each) for each in root.findall('link')}
+        return _robot(root, 'space-ros/demos')
+
+
+def _robot(root: ET.Element, origin: str) -> Robot:
+    links = {each.get('name', ''): _link(each) for each in root.findall('link')}
     joints = tuple(_joint(each) for each in root.findall('joint'))
     shapes = [shape for link in links.values() for shape in (*link.collisions, *link.visuals)]
     meshes: dict[Path, tuple[Mesh, ...]] = {}
@@ -49,7 +60,7 @@ def read(demos: Path) -> Robot:
             except OSError as error:
                 raise ValueError(f'{shape.file}: {error.strerror}') from None
     (base,) = set(links) - {joint.child for joint in joints}
-    return Robot('space-ros/demos', base, links, joints, meshes)
+    return Robot(origin, base, links, joints, meshes)
 
 
 @contextlib.contextmanager
@@ -84,12 +95,13 @@ def _link(element: ET.Element) -> Link:
 
 def _shape(element: ET.Element) -> Shape:
     geometry = _child(element, 'geometry')[0]
-    place = _place(element)
+    place, colour = _place(element), element.find('material/color')
+    rgb = GREY if colour is None else _vector(colour.get('rgba', '').rpartition(' ')[0])
     if geometry.tag == 'box':
-        return Shape('box', _vector(geometry.get('size')), place)
+        return Shape('box', _vector(geometry.get('size')), place, rgb=rgb)
     if geometry.tag == 'cylinder':
         size = _number(geometry, 'radius'), _number(geometry, 'length')
-        return Shape('cylinder', size, place)
+        return Shape('cylinder', size, place, rgb=rgb)
     if geometry.tag == 'mesh':
         # Resolved while the package can be found by its temporary name.
         return Shape('mesh', place=place, file=Path(geometry.get('filename', '')).resolve())

@@ -21,7 +21,7 @@ from itertools import pairwise
 import math
 from pathlib import Path
 
-from curiosity_physics import demos, rover, worlds
+from curiosity_physics import demos, urdf, worlds
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import PARAMETERS
@@ -58,7 +58,7 @@ def drive(simulation: Simulation, twist: Twist, seconds: float) -> list[State]:
 
 @functools.cache
 def flat() -> Callable[..., Simulation]:
-    built = build(rover.ROBOT, worlds.make('flat', 0), friction=1.0)
+    built = build(urdf.own(), worlds.make('flat', 0), friction=1.0)
     return functools.partial(Simulation, built)
 
 
