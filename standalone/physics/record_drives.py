@@ -29,6 +29,7 @@ from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.simulation import Simulation, State
 from curiosity_stand_in.drivers import mast_effects, RunDemo
+from curiosity_stand_in.robot import own
 from curiosity_stand_in.trajectory import Waypoint
 
 FOLDER = ROOT / 'standalone/src/curiosity_physics/test/recordings'
@@ -88,7 +89,7 @@ def main() -> None:
     parser.add_argument('folder', nargs='?', default=str(FOLDER))
     given = parser.parse_args()
     try:
-        robot = urdf.read(demos.find(given.demos)) if given.demos else urdf.own()
+        robot = urdf.read(demos.find(given.demos)) if given.demos else own()
     except ValueError as error:
         sys.exit(f'physics_drives: --demos {error}')
     built = build(robot, worlds.make('flat', 0), friction=1.0)

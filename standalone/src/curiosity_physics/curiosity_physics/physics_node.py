@@ -34,12 +34,12 @@ except ImportError:
     sys.exit(f'{NAME}: {NO_WHEEL}')
 
 from curiosity_physics.body_node import PhysicsNode  # noqa: E402
-from curiosity_physics.robot import Robot  # noqa: E402
+from curiosity_stand_in.robot import own, Robot  # noqa: E402
 
 
 def load(settings: Settings) -> Robot:
     """The rover of the clone, or our own. Raises ValueError."""
-    return urdf.read(demos.find(settings.demos)) if settings.demos else urdf.own()
+    return urdf.read(demos.find(settings.demos)) if settings.demos else own()
 
 
 class Physics:
