@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 import math
+from pathlib import Path
 import random
 from types import SimpleNamespace
 from typing import Any
@@ -31,13 +32,7 @@ from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    RockResult,
-    TextureClass,
-    TextureResult,
-)
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulationClock
@@ -64,42 +59,8 @@ REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
 SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
-ROCK = RockResult(
-    distance_m=6.25,
-    bearing_deg=-12.0,
-    width_m=0.8,
-    height_m=0.5,
-    box_px=(10, 20, 30, 40),
-    confidence=0.3,
-)
-ANALYSIS = GroundAnalysis(
-    texture=TextureResult(
-        name=TextureClass.COARSE_GRAINED,
-        contrast=4.0,
-        homogeneity=0.4,
-        energy=0.1,
-        lbp_uniform=0.7,
-        lbp_entropy=0.8,
-        orientation_deg=20.0,
-        coherence=0.2,
-        grain_px=12.0,
-        grain_cm=3.14,
-        confidence=0.83,
-    ),
-    rocks=5,
-    rock_coverage_pct=1.26,
-    largest_rock=ROCK,
-    nearest_rocks=(ROCK,),
-    rocks_confidence=0.6,
-    range_m=20.0,
-    sharpness=0.77,
-    exposure_luma=120.0,
-    clipped_pct=0.0,
-    camera_height_m=2.0,
-    geometry=Geometry.ESTIMATED,
-    geometry_note='No camera info on <b>/camera_info</b>',
-    took_ms=300.0,
-)
+_ANALYSIS_FILE = Path(__file__).with_name('analysis.json')
+ANALYSIS = GroundAnalysis.model_validate_json(_ANALYSIS_FILE.read_text(encoding='utf-8'))
 PICTURE_TOPIC, ANALYSIS_TOPIC = '/capture/image_raw/compressed', '/capture/analysis/compressed'
 
 
