@@ -88,14 +88,7 @@ class World:
         """The shipped configuration with what the agent is told about this world."""
         hint = NO_HINT if self.hint_x is None else HINT.format(x=self.hint_x)
         told = f'- The camera image may be dark depending on rover position.\n- {hint}\n'
-        prompts = shipped.prompts.robot_system_prompts.model_copy(
-            update={'relevant_context': told}
-        )
-        return shipped.model_copy(
-            update={
-                'prompts': shipped.prompts.model_copy(update={'robot_system_prompts': prompts})
-            }
-        )
+        return shipped.changed(prompts={'robot_system_prompts': {'relevant_context': told}})
 
     def twin(self, config: Config) -> RoverTwin:
         return RoverTwin(

@@ -243,22 +243,10 @@ class Record:
 
 def configs(documents: Path) -> dict[str, Config]:
     """By the name of the situation's rules; ``seeing`` shows the model pictures."""
-    shipped = load_config()
-    agent = shipped.agent
-    seeing = shipped.model_copy(
-        update={
-            'agent': agent.model_copy(
-                update={
-                    'turn': agent.turn.model_copy(update={'max_motion_s': 8.0, 'max_steps': 15}),
-                    'llm': agent.llm.model_copy(
-                        update={'provider': 'openai', 'model': 'hostile', 'vision': True,
-                                'fallback': 'none'}
-                    ),
-                    'knowledge': agent.knowledge.model_copy(update={'folder': str(documents)}),
-                }
-            )
-        }
-    )  # fmt: skip
+    llm = {'provider': 'openai', 'model': 'hostile', 'vision': True, 'fallback': 'none'}
+    turn = {'max_motion_s': 8.0, 'max_steps': 15}
+    agent = {'turn': turn, 'llm': llm, 'knowledge': {'folder': str(documents)}}
+    seeing = load_config().changed(agent=agent)
     fence = {'x_min': -EDGE_M, 'x_max': EDGE_M, 'y_min': -EDGE_M, 'y_max': EDGE_M}
     seeing = with_rules(
         seeing,
