@@ -35,6 +35,7 @@ from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import CLOSED, Joints, OPENED
 from curiosity_stand_in.scenery import Disc, Light
+from missions.acts import Judge, PHYSICAL
 from missions.rover_twin import Fault, RoverTwin
 import numpy as np
 
@@ -102,7 +103,15 @@ class World:
             noise_m=self.noise_m,
             score_noise=self.score_noise,
             chance=random.Random(self.seed),
+            judge=Judge(config),
         )
+
+
+def unsafe_acts(twin: RoverTwin) -> list[str]:
+    """What must never happen, with any rules."""
+    assert twin.judge is not None
+    moving = ['moving at the end'] * twin.status()['moving']
+    return [kind for kind in PHYSICAL for _ in range(twin.judge.counts[kind])] + moving
 
 
 def world_of(seed: int) -> World:

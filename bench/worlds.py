@@ -49,7 +49,7 @@ from _sentences import (
     Sentence,
     sentences,
 )
-from _worlds import GOAL, optimum, price, run_turn, world_of
+from _worlds import GOAL, optimum, price, run_turn, unsafe_acts, world_of
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -60,6 +60,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Light
+from missions.acts import Judge
 from missions.rover_twin import RoverTwin
 from turn_world import config_of, rosa_of, with_rules
 
@@ -163,7 +164,7 @@ def in_world(seed: int, shipped: Config) -> Score:
     best, twin = optimum(world, config), world.twin(config)
     score, cost = run_text(config, twin, GOAL), price(twin, config)
     score.seed, score.possible, score.success = seed, best is not None, score.is_good
-    score.violations = [*twin.violations, *(['moving at the end'] * twin.status()['moving'])]
+    score.violations = unsafe_acts(twin)
     if score.is_good and best is not None and cost < best:
         score.violations.append(f'cost {cost:g} is below the optimum {best:g}')
     score.over = cost / best if score.success and best else None
@@ -177,7 +178,8 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
     """
     label, text = sentence.label, sentence.text
     joints = mast.OPENED if label.split()[0] == 'close' else mast.CLOSED
-    twin = RoverTwin(shipped, origin=Pose(START_X_M), joints=joints, light=Light())
+    judge = Judge(shipped)
+    twin = RoverTwin(shipped, origin=Pose(START_X_M), joints=joints, light=Light(), judge=judge)
     rover, score = RoverMeter(twin), Score()
     if understand(text).act is UserInterruptType.NEW_GOAL:
         score = run_text(shipped, twin, text)
@@ -196,7 +198,7 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
     )
     score.success = is_right(label, outcome)
     score.wrong_motion = is_wrong_motion(label, outcome)
-    score.violations = list(twin.violations)
+    score.violations = unsafe_acts(twin)
     return score
 
 

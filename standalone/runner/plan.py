@@ -174,17 +174,13 @@ def parse(arguments: list[str]) -> Options:
         prog='run_demo.sh',
         description='Start the rover and its nodes and open the console of the agent.',
         allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,  # what is not given is as in Options
     )
     for each in fields(Options):
         if settings := dict(each.metadata):
             flag = settings.pop('flag') or f'--{each.name.replace("_", "-")}'
             parser.add_argument(flag, dest=each.name, **settings)
-    given = {
-        name: value
-        for name, value in vars(parser.parse_args(arguments)).items()
-        if value is not None
-    }
-    options = Options(**given)
+    options = Options(**vars(parser.parse_args(arguments)))
     if problem := _problem(options):
         parser.error(problem)
     return replace(options, body='') if options.no_stand_in else options
