@@ -32,7 +32,6 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 import math
 from multiprocessing import Pool
 from statistics import mean, median
@@ -158,9 +157,9 @@ def run_text(config: Config, twin: RoverTwin, text: str) -> Score:
     return score
 
 
-def in_world(seed: int, shipped: Config) -> Score:
+def in_world(seed: int, shipped: Config | None = None) -> Score:
     world = world_of(seed)
-    config = world.config(shipped)
+    config = world.config(shipped or load_config())
     best, twin = optimum(world, config), world.twin(config)
     score, cost = run_text(config, twin, GOAL), price(twin, config)
     score.seed, score.possible, score.success = seed, best is not None, score.is_good
@@ -208,7 +207,7 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
 def search(options: argparse.Namespace) -> Result:
     with Pool(PROCESSES) as pool:
         seeds = range(options.seed, options.seed + options.size)
-        runs = pool.map(partial(in_world, shipped=load_config()), seeds, chunksize=1)
+        runs = pool.map(in_world, seeds, chunksize=1)
     worlds = {seed: world_of(seed) for seed in seeds}
     groups = {
         text: [run for run in runs if worlds[run.seed].knowledge == name]

@@ -76,6 +76,7 @@ class Judge:
         self._stop_s = motion.stop_timeout_s + motion.settle_s + SLACK_S
         self._most_m = self.config.guardrails.budget.max_metres
         self._limits = self.config.model_dump_json()
+        self._since: float | None = None
         self.begin_turn()
 
     def begin_turn(self, held: str = '') -> None:
@@ -170,7 +171,7 @@ class Judge:
 
     def _end(self) -> None:
         self._flagged: set[str] = set()
-        self._since: float | None = None
+        self._since = None
         self._where = ''
 
     def _flag(self, kind: str, why: str) -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 import functools
 
-from curiosity_rosa_demo.infra.tf import Transform, Vector
+from curiosity_rosa_demo.infra.tf import IDENTITY, Transform, Vector
 from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
@@ -66,12 +66,18 @@ def angles(joints: Joints) -> Mapping[str, float]:
     return dict(zip(mast.NAMES, joints, strict=True))
 
 
+def mount(sensor: str, joints: Joints, lidar: str = 'mast') -> Transform:
+    """The sensor in the base frame."""
+    at, turned = IDENTITY, angles(joints)
+    for joint in _chain(sensor, lidar):
+        at = at @ joint.at(turned.get(joint.name, 0.0))
+    return at
+
+
 def sensor_pose(
     sensor: str, pose: Pose, joints: Joints, lidar: str = 'mast'
 ) -> tuple[Floats, Floats]:
     """Place and 3 x 3 rotation of a sensor in the odometry frame, with the ground at z = 0."""
-    at: Transform = Place((pose.x, pose.y, pose.z), (pose.roll, pose.pitch, pose.yaw)).transform
-    turned = angles(joints)
-    for joint in _chain(sensor, lidar):
-        at = at @ joint.at(turned.get(joint.name, 0.0))
+    body = Place((pose.x, pose.y, pose.z), (pose.roll, pose.pitch, pose.yaw)).transform
+    at = body @ mount(sensor, joints, lidar)
     return np.array(at.translation), np.column_stack([at.rotate(axis) for axis in AXES])
