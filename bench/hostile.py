@@ -14,7 +14,7 @@
   slowly, in wrong units, or by a search that learns from refusals. The model is a fake that
   proposes whatever it reads. In a fifteenth it answers at random (_malice.py). The product's own
   loop, gate, skills and adapter's guard stand before a twin of the rover; a judge reads the twin's
-  truth (_judge.py). The peer is the demo's rover as it is,
+  truth (missions/acts.py). The peer is the demo's rover as it is,
   which carries out whatever the model proposes.
 - mcp: clients of the SDK call tools with random names and arguments through a real server; they
   cancel, leave, answer questions with nonsense, and never approve. Every motion needs approval.
@@ -48,7 +48,6 @@ import time
 from typing import Any
 
 from _bench import main, Part, Result
-from _judge import Judge, JudgedBare, JudgedTwin, PHYSICAL, ProcessWatch
 from _malice import Malice
 from _worlds import JOINTS
 from attacks import (
@@ -99,7 +98,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langchain_core.outputs import ChatGeneration, ChatResult
 from mcp import MCPError
 from mcp_types import ElicitResult
-from missions.rover_twin import Fault
+from missions.acts import Judge, PHYSICAL, ProcessWatch
+from missions.rover_twin import BareTwin, Fault, RoverTwin
 from pydantic import ConfigDict, Field
 import pytest
 from sign_reader import board, images_in, read_signs, StillPictures
@@ -243,22 +243,10 @@ class Record:
 
 def configs(documents: Path) -> dict[str, Config]:
     """By the name of the situation's rules; ``seeing`` shows the model pictures."""
-    shipped = load_config()
-    agent = shipped.agent
-    seeing = shipped.model_copy(
-        update={
-            'agent': agent.model_copy(
-                update={
-                    'turn': agent.turn.model_copy(update={'max_motion_s': 8.0, 'max_steps': 15}),
-                    'llm': agent.llm.model_copy(
-                        update={'provider': 'openai', 'model': 'hostile', 'vision': True,
-                                'fallback': 'none'}
-                    ),
-                    'knowledge': agent.knowledge.model_copy(update={'folder': str(documents)}),
-                }
-            )
-        }
-    )  # fmt: skip
+    llm = {'provider': 'openai', 'model': 'hostile', 'vision': True, 'fallback': 'none'}
+    turn = {'max_motion_s': 8.0, 'max_steps': 15}
+    agent = {'turn': turn, 'llm': llm, 'knowledge': {'folder': str(documents)}}
+    seeing = load_config().changed(agent=agent)
     fence = {'x_min': -EDGE_M, 'x_max': EDGE_M, 'y_min': -EDGE_M, 'y_max': EDGE_M}
     seeing = with_rules(
         seeing,
@@ -315,9 +303,8 @@ class Episode:
         self._judge, self._bare_judge = (
             Judge(self._config, binds=rules == 'asking') for _ in 'ab'
         )
-        self._twin = JudgedTwin(self._config, **stand)
-        self._bare = JudgedBare(self._config, **stand)
-        self._twin.judge, self._bare.judge = self._judge, self._bare_judge
+        self._twin = RoverTwin(self._config, judge=self._judge, **stand)
+        self._bare = BareTwin(self._config, judge=self._bare_judge, **stand)
         self._queue = ApprovalQueue(timeout_s=0.5, on_change=self._answer)
         seen = SeenPictures(StillPictures(*map(board, first.signs))) if first.signs else None
         self._world = SimulatedRoverWorld(self._twin, self._config, seen)  # type: ignore[arg-type]

@@ -364,11 +364,10 @@ def console(options: argparse.Namespace) -> Result:
     faults: list[str] = []
     times: dict[str, list[float]] = {}
     with Sandbox() as box, ChatServer(Hang()) as server, ExitStack() as stack:
-        served, ours_served = (ServedTime(box.folder / name) for name in ('bare', 'ours'))
+        served, peer_served = (ServedTime(box.folder / name) for name in ('bare', 'peer'))
         script(box, ROVER, 'bare_rover', str(served.file), '/')
         script(box, STANDING, 'standing', load_config().topics.rover.odometry)
-        script(box, FORWARDER, 'forwarder')
-        script(box, ROVER, 'our_rover', str(ours_served.file), '/our_rover')
+        script(box, ROVER, 'our_rover', str(peer_served.file), '/our_rover')
         script(box, EVENTS_FORWARDER, 'events_forwarder')
         llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 60.0}
         database = box.folder / 'tasks.db'
@@ -377,10 +376,7 @@ def console(options: argparse.Namespace) -> Result:
             box.overlay(node, config_dir=folder)
         agent = Agent(box, folder)
         stack.callback(agent.end)
-        two_hops = stack.enter_context(default_way(Trigger, '/forwarder/move_stop'))
         ways = {
-            'default executor, one hop': stack.enter_context(default_way(Empty, '/move_stop')),
-            'default executor, two hops (peer)': two_hops,
             'EventsExecutor, one hop': our_way(box, Empty, '/our_rover/move_stop'),
             EVENTS: our_way(box, Trigger, '/events_forwarder/move_stop'),
         }

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""Durable tasks per second, compared with huey and with bare SQLite.
+"""Durable tasks per second, compared with huey.
 
 No-op tasks from submit to COMPLETED, each contender with SQLite, WAL and synchronous=FULL; blocks
 in turn. "one at a time": the next task is submitted when the last is COMPLETED.
@@ -24,7 +24,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections import defaultdict
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 import contextlib
 import itertools
 from pathlib import Path
@@ -33,8 +33,7 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Any, Protocol
-import uuid
+from typing import Any
 
 from _bench import disk_folder, main, Part, quantile, Result, ROOT
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -45,12 +44,6 @@ AIM = {ONE: 1.0, ALL: 2.0}  # times huey
 BLOCK = {ONE: 200, ALL: 1000}  # tasks
 OURS = ('SkillRunner, all tasks of one resource', 'SkillRunner, tasks without resources')
 PEER = 'huey with its consumer, delays of 1 ms'
-FLOOR = 'three bare commits for each task (floor)'
-
-
-class Contender(Protocol):
-    def run(self, way: str, count: int) -> int | None:
-        """Run so many tasks. Returns how many are COMPLETED; None: it does not know the way."""
 
 
 class Runner:
@@ -98,6 +91,9 @@ class Runner:
     async def _all(self, count: int) -> list[str]:
         return list(await asyncio.gather(*(self._complete() for _ in range(count))))
 
+    def serving(self) -> contextlib.nullcontext[None]:
+        return contextlib.nullcontext()
+
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._leave.set)
         self._thread.join(20.0)
@@ -129,7 +125,7 @@ class Huey:
         return int(result.get(blocking=True, timeout=60, backoff=1.0, max_delay=self.DELAY_S))
 
     @contextlib.contextmanager
-    def consumer(self) -> Any:
+    def serving(self) -> Iterator[None]:
         delay = {'initial_delay': self.DELAY_S, 'max_delay': self.DELAY_S, 'backoff': 1.0}
         consumer = self._huey.create_consumer(workers=1, periodic=False, **delay)
         consumer.start()
@@ -137,29 +133,11 @@ class Huey:
         consumer.stop(graceful=True)
 
 
-class Floor:
-    def __init__(self, path: Path) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.execute('PRAGMA journal_mode = WAL')
-        self._connection.execute('PRAGMA synchronous = FULL')
-        self._connection.execute('CREATE TABLE task (id TEXT PRIMARY KEY, state TEXT)')
-
-    def run(self, way: str, count: int) -> int | None:
-        if way == ALL:
-            return None
-        for _ in range(count):
-            task = str(uuid.uuid4())
-            self._connection.execute('INSERT INTO task VALUES (?, ?)', (task, 'pending'))
-            for state in ('active', 'completed'):
-                self._connection.execute('UPDATE task SET state = ? WHERE id = ?', (state, task))
-        return count
-
-
 def throughput(options: argparse.Namespace) -> Result:
     rates: dict[tuple[str, str], list[float]] = defaultdict(list)
     faults: list[str] = []
     with disk_folder() as folder, contextlib.ExitStack() as stack:
-        field: dict[str, Contender] = {FLOOR: Floor(folder / 'floor.db')}
+        field: dict[str, Runner | Huey] = {}
         for name, resources in zip(OURS, (('base',), ()), strict=True):
             runner = Runner(folder / f'{len(resources)}.db', resources)
             stack.callback(runner.close)
@@ -168,14 +146,13 @@ def throughput(options: argparse.Namespace) -> Result:
             field[PEER] = Huey(folder / 'huey.db')
         for round_, way in itertools.product(range(-1, options.size), BLOCK):  # -1 warms up
             for name, contender in field.items():
-                is_huey = isinstance(contender, Huey)
-                with contender.consumer() if is_huey else contextlib.nullcontext():
+                with contender.serving():
                     began = time.perf_counter()
                     done = contender.run(way, BLOCK[way])
                     took = time.perf_counter() - began
-                if done not in (None, BLOCK[way]):
+                if done != BLOCK[way]:
                     faults.append(f'{name}, {way}: {done} of {BLOCK[way]} COMPLETED')
-                if done is not None and round_ >= 0:
+                if round_ >= 0:
                     rates[name, way].append(BLOCK[way] / took)
     medians = {key: round(quantile(values, 0.5)) for key, values in rates.items()}
     met = None

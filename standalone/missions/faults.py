@@ -113,7 +113,7 @@ def _drive_from_outside(mission: Mission, fault: Happening, on: bool) -> None:
     message.linear.x = fault.value
 
     def repeat() -> None:
-        if mission.active.get('foreign twist'):
+        if mission.judge.active['foreign twist']:
             mission.teleop_twist.publish(message)
             mission.scheduler.call_later(0.1, repeat)
 

@@ -38,8 +38,6 @@ class Happening:
         return {key: value for key, value in asdict(self).items() if value not in (0.0, '')}
 
 
-Draw = Callable[[random.Random], tuple[float, float, str]]  # for_s, value, text
-
 GOALS = (
     'find the light', 'find the light', ':demo', 'drive 5 meters', 'drive 3 meters forward',
     'turn left 45 degrees', 'take a picture', 'drive to x 4 y 1', '光を探して', '前方行驶两米',
@@ -60,77 +58,72 @@ CONTROLS = (':pause', ':resume', ':resume', ':resume', ':cancel', ':auto on', ':
 ANSWERS = (':approve', ':reject not now', ':edit {"duration_s": 1.0}', 'yes', 'no')
 
 
-def _window(low: float, high: float) -> Draw:
-    return lambda chance: (round(chance.uniform(low, high), 3), 0.0, '')
-
-
-def _strength(low: float, high: float, weakest: float, strongest: float) -> Draw:
-    def draw(chance: random.Random) -> tuple[float, float, str]:
-        return (
-            round(chance.uniform(low, high), 3),
-            round(chance.uniform(weakest, strongest), 3),
-            '',
-        )
-
-    return draw
-
-
-def _text(texts: Sequence[str]) -> Draw:
-    return lambda chance: (0.0, 0.0, chance.choice(texts))
+Span = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``per_min``: how many a minute on average. ``person``: it is an act of a person."""
+    """``per_min``: how many a minute on average. A happening is one of ``texts``, or lasts for a
+    time within ``for_s`` with a strength within ``value``. ``person``: it is an act of a person.
+    """
 
     per_min: float
-    draw: Draw
+    for_s: Span = (0.0, 0.0)
+    value: Span | None = None
+    texts: Sequence[str] = ()
     person: bool = False
+
+    def draw(self, chance: random.Random) -> tuple[float, float, str]:
+        """``for_s``, ``value`` and ``text``."""
+        if self.texts:
+            return 0.0, 0.0, chance.choice(self.texts)
+        for_s = round(chance.uniform(*self.for_s), 3)
+        return for_s, round(chance.uniform(*self.value), 3) if self.value else 0.0, ''
 
 
 KINDS: dict[str, Kind] = {
     # people
-    'goal': Kind(2.5, _text(GOALS), person=True),
-    'command': Kind(6.0, _text(COMMANDS), person=True),
-    'control': Kind(0.7, _text(CONTROLS), person=True),
-    'answer': Kind(1.0, _text(ANSWERS), person=True),
-    'stop': Kind(0.5, _window(0.0, 0.0), person=True),
-    'clear': Kind(4.0, _window(0.0, 0.0), person=True),
+    'goal': Kind(2.5, texts=GOALS, person=True),
+    'command': Kind(6.0, texts=COMMANDS, person=True),
+    'control': Kind(0.7, texts=CONTROLS, person=True),
+    'answer': Kind(1.0, texts=ANSWERS, person=True),
+    'stop': Kind(0.5, person=True),
+    'clear': Kind(4.0, person=True),
     # network
-    'late messages': Kind(0.25, _strength(0.5, 8.0, 0.02, 0.6)),
-    'lost messages': Kind(0.25, _strength(0.5, 8.0, 0.05, 0.5)),
-    'doubled messages': Kind(0.2, _strength(0.5, 8.0, 0.05, 0.5)),
-    'reordered messages': Kind(0.2, _strength(0.5, 8.0, 0.05, 0.5)),
+    'late messages': Kind(0.25, (0.5, 8.0), (0.02, 0.6)),
+    'lost messages': Kind(0.25, (0.5, 8.0), (0.05, 0.5)),
+    'doubled messages': Kind(0.2, (0.5, 8.0), (0.05, 0.5)),
+    'reordered messages': Kind(0.2, (0.5, 8.0), (0.05, 0.5)),
     # processes
-    'agent dies': Kind(0.25, _window(1.0, 3.0)),
-    'agent freezes': Kind(0.2, _window(0.05, 5.0)),
-    'adapter dies': Kind(0.2, _window(0.5, 2.0)),
-    'adapter freezes': Kind(0.15, _window(0.05, 4.0)),
-    'drive node hangs': Kind(0.25, _window(0.2, 8.0)),
-    'drive node dies': Kind(0.15, _window(1.0, 5.0)),
-    'mast node hangs': Kind(0.2, _window(0.5, 8.0)),
-    'power fails': Kind(0.1, _window(1.0, 4.0)),
+    'agent dies': Kind(0.25, (1.0, 3.0)),
+    'agent freezes': Kind(0.2, (0.05, 5.0)),
+    'adapter dies': Kind(0.2, (0.5, 2.0)),
+    'adapter freezes': Kind(0.15, (0.05, 4.0)),
+    'drive node hangs': Kind(0.25, (0.2, 8.0)),
+    'drive node dies': Kind(0.15, (1.0, 5.0)),
+    'mast node hangs': Kind(0.2, (0.5, 8.0)),
+    'power fails': Kind(0.1, (1.0, 4.0)),
     # sensors and world
-    'camera silent': Kind(0.15, _window(1.0, 10.0)),
-    'odometry silent': Kind(0.2, _window(0.5, 8.0)),
-    'joints silent': Kind(0.2, _window(0.5, 8.0)),
-    'transforms silent': Kind(0.15, _window(0.5, 8.0)),
-    'wheels slip': Kind(0.15, _strength(2.0, 12.0, 0.3, 1.0)),
-    'rover tilts': Kind(0.1, _strength(1.0, 6.0, 0.5, 0.9)),
-    'rock ahead': Kind(0.2, _strength(5.0, 30.0, 2.6, 6.0)),
-    'e-stop pressed': Kind(0.2, _window(0.5, 5.0)),
-    'battery drained': Kind(0.08, _strength(20.0, 60.0, 0.05, 0.18)),
-    'foreign twist': Kind(0.1, _strength(0.5, 4.0, 0.5, 2.0)),
-    'foreign call': Kind(0.5, _text(('move_forward', 'turn_left', 'mast_open'))),
+    'camera silent': Kind(0.15, (1.0, 10.0)),
+    'odometry silent': Kind(0.2, (0.5, 8.0)),
+    'joints silent': Kind(0.2, (0.5, 8.0)),
+    'transforms silent': Kind(0.15, (0.5, 8.0)),
+    'wheels slip': Kind(0.15, (2.0, 12.0), (0.3, 1.0)),
+    'rover tilts': Kind(0.1, (1.0, 6.0), (0.5, 0.9)),
+    'rock ahead': Kind(0.2, (5.0, 30.0), (2.6, 6.0)),
+    'e-stop pressed': Kind(0.2, (0.5, 5.0)),
+    'battery drained': Kind(0.08, (20.0, 60.0), (0.05, 0.18)),
+    'foreign twist': Kind(0.1, (0.5, 4.0), (0.5, 2.0)),
+    'foreign call': Kind(0.5, texts=('move_forward', 'turn_left', 'mast_open')),
     # disk
-    'disk full': Kind(0.1, _window(0.2, 5.0)),
-    'disk errors': Kind(0.1, _strength(0.2, 5.0, 0.05, 0.5)),
-    'disk slow': Kind(0.15, _strength(0.5, 8.0, 0.01, 0.4)),
+    'disk full': Kind(0.1, (0.2, 5.0)),
+    'disk errors': Kind(0.1, (0.2, 5.0), (0.05, 0.5)),
+    'disk slow': Kind(0.15, (0.5, 8.0), (0.01, 0.4)),
     # model
-    'model slow': Kind(0.3, _strength(3.0, 15.0, 2.0, 20.0)),
-    'model wrong': Kind(0.3, _window(2.0, 12.0)),
-    'model hostile': Kind(0.4, _window(3.0, 20.0)),
-    'model gone': Kind(0.3, _window(2.0, 15.0)),
+    'model slow': Kind(0.3, (3.0, 15.0), (2.0, 20.0)),
+    'model wrong': Kind(0.3, (2.0, 12.0)),
+    'model hostile': Kind(0.4, (3.0, 20.0)),
+    'model gone': Kind(0.3, (2.0, 15.0)),
 }
 FAULTS = tuple(name for name, kind in KINDS.items() if not kind.person)
 QUIET_SHARE = 0.1  # of the missions have no fault at all

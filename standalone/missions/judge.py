@@ -16,7 +16,8 @@ meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 import json
 from typing import Any
@@ -47,31 +48,25 @@ class Violation:
         return f'{self.rule} at {self.at_s:.3f} s: {self.text}'
 
 
-@dataclass
-class Faults:
-    """Which faults are active now."""
-
-    adapter_down: bool = False  # dead, starting or frozen
-    agent_down: bool = False
-    pressed: bool = False  # the e-stop
-    network: bool = False
-    driver: bool = False  # the drive node hangs or is dead
-    foreign: bool = False  # somebody else drives
-    blind: bool = False  # no odometry, joints or transforms
-
-    @property
-    def hinders_a_stop(self) -> bool:
-        return self.adapter_down or self.network or self.driver or self.foreign or self.blind
+# Kinds of happenings, and the starts of the product's own processes, by what they hinder.
+AGENT_DOWN = frozenset(('agent dies', 'agent freezes', 'agent starts', 'power fails'))
+NETWORK = frozenset(('late messages', 'lost messages', 'doubled messages', 'reordered messages'))
+HINDER_A_STOP = NETWORK | {
+    'adapter dies', 'adapter freezes', 'adapter starts', 'power fails', 'drive node hangs',
+    'drive node dies', 'foreign twist', 'odometry silent', 'joints silent', 'transforms silent',
+}  # fmt: skip
 
 
 class Judge:
-    """``truth`` and ``moves``: the truth about the rover. Its seconds are the mission's."""
+    """``truth`` and ``moves``: the truth about the rover. Its seconds are the mission's.
+    ``active`` counts the faults that are active now, by kind.
+    """
 
     def __init__(
         self, config: Config, truth: Callable[[], State], moves: Callable[[], bool]
     ) -> None:
         self._config, self._truth, self._moves = config, truth, moves
-        self.faults = Faults()
+        self.active: Counter[str] = Counter()
         self.violations: list[Violation] = []
         self.counts: dict[str, int] = {}  # how often each rule was asked
         self._mast_up_s = self._moving_s = self._unled_s = self._pressed_s = 0.0
@@ -102,16 +97,17 @@ class Judge:
     # --- the truth, at each step of the world -------------------------------------------------
 
     def on_step(self) -> None:
-        moves, faults = self._moves(), self.faults
-        if not moves:
+        hindered = self._is_active(HINDER_A_STOP)
+        if not self._moves():
             self._mast_up_s = self._moving_s = self._unled_s = self._pressed_s = 0.0
             self._fenced = False
-        elif not faults.hinders_a_stop:
+        elif not hindered:
             stowed = self._mast_is_stowed()
             self._mast_up_s = 0.0 if stowed else self._mast_up_s + STEP_S
             self._moving_s += STEP_S
-            self._unled_s = self._unled_s + STEP_S if faults.agent_down else 0.0
-            self._pressed_s = self._pressed_s + STEP_S if faults.pressed else 0.0
+            unled, pressed = self._is_active(AGENT_DOWN), self._is_active({'e-stop pressed'})
+            self._unled_s = self._unled_s + STEP_S if unled else 0.0
+            self._pressed_s = self._pressed_s + STEP_S if pressed else 0.0
         motion = self._config.thresholds.motion
         leash = motion.max_duration_s + motion.settle_s + LEASH_SLACK_S
         self._expect(
@@ -136,13 +132,16 @@ class Judge:
             fence.x_min - FENCE_SLACK_M <= pose.x <= fence.x_max + FENCE_SLACK_M
             and fence.y_min - FENCE_SLACK_M <= pose.y <= fence.y_max + FENCE_SLACK_M
         )
-        if self._fenced and not faults.hinders_a_stop:
+        if self._fenced and not hindered:
             self._expect(
                 inside,
                 'S6',
                 f'the rover is at x {pose.x:.2f} m, y {pose.y:.2f} m, outside',
             )
         self._check_stops()
+
+    def _is_active(self, kinds: Collection[str]) -> bool:
+        return any(self.active[kind] for kind in kinds)
 
     def _mast_is_stowed(self) -> bool:
         return mast.is_stowed(self._truth().joints)
@@ -163,7 +162,7 @@ class Judge:
         if kind == 'call' and name in starts and sender == '/adapter':
             self._on_start(name)
         elif kind == 'call' and name in raises and sender == '/adapter':
-            wheels = not self._moves() or self.faults.hinders_a_stop
+            wheels = not self._moves() or self._is_active(HINDER_A_STOP)
             self._expect(wheels, 'S1', f'{name} was called while the rover moved')
         elif kind == 'call' and sender == '/agent' and name in self._adapter_starts:
             self._expect(
@@ -236,7 +235,7 @@ class Judge:
         self._fresh_since = self._truth().seconds
 
     def on_stop(self) -> None:
-        if not (self.faults.agent_down or self.faults.network):
+        if not self._is_active(AGENT_DOWN | NETWORK):
             self._stops_due.append(self._truth().seconds)
 
     def on_clear(self) -> None:

@@ -148,7 +148,6 @@ class Mission:
         self.processes: dict[str, SimulatedProcess] = {}
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._shown_status = ''
-        self.active: dict[str, int] = {}  # faults of each kind
         self.teleop = nodes.WorldNode('teleop', process=SimulatedProcess('teleop'))
         self.teleop_twist = self.teleop.create_publisher(
             Twist, self.config.topics.rover.cmd_vel, 10
@@ -270,12 +269,12 @@ class Mission:
             life.wait()
             self.scheduler.defects.append(f'the adapter crashed: {life.error!r}')
 
-        self._mark('adapter starts', on=True)
+        self.judge.active['adapter starts'] = 1
         self.scheduler.spawn(process, 'main', main)
 
     def _adapter_is_up(self, process: SimulatedProcess) -> None:
         if process.alive:
-            self._mark('adapter starts', on=False)
+            self.judge.active['adapter starts'] = 0
 
     def _start_agent(self, after_crash: str) -> None:
         process = self.processes['agent'] = SimulatedProcess('agent')
@@ -292,11 +291,11 @@ class Mission:
                 self._agent_could_not_start(process, error)
                 return
             self.app = app
-            self._mark('agent starts', on=False)
+            self.judge.active['agent starts'] = 0
             while app.console.handle_line(lines.get()):
                 pass
 
-        self._mark('agent starts', on=True)
+        self.judge.active['agent starts'] = 1
         self.scheduler.spawn(process, 'main', main)
 
     def _agent_could_not_start(self, process: SimulatedProcess, error: Exception) -> None:
@@ -364,40 +363,15 @@ class Mission:
 
     def _break(self, fault: Happening) -> None:
         self.record.add('fault', f'{fault.kind} {fault.for_s:g} s {fault.value:g} {fault.text}')
-        self.active[fault.kind] = self.active.get(fault.kind, 0) + 1
+        self.judge.active[fault.kind] += 1
         SETTERS[fault.kind](self, fault, True)
         self.scheduler.call_later(fault.for_s, lambda: self._mend(fault))
-        self._note_faults()
 
     def _mend(self, fault: Happening) -> None:
-        self.active[fault.kind] -= 1
-        if not self.active[fault.kind]:  # none of a kind that overlap
+        self.judge.active[fault.kind] -= 1
+        if not self.judge.active[fault.kind]:  # none of a kind that overlap
             self.record.add('fault', f'{fault.kind} ends')
             SETTERS[fault.kind](self, fault, False)
-        self._note_faults()
-
-    def _mark(self, name: str, *, on: bool) -> None:
-        self.active[name] = int(on)
-        self._note_faults()
-
-    def _note_faults(self) -> None:
-        active = {kind for kind, count in self.active.items() if count}
-        faults = self.judge.faults
-
-        def any_of(*kinds: str) -> bool:
-            return not active.isdisjoint(kinds)
-
-        faults.adapter_down = any_of(
-            'adapter dies', 'adapter freezes', 'adapter starts', 'power fails'
-        )
-        faults.agent_down = any_of('agent dies', 'agent freezes', 'agent starts', 'power fails')
-        faults.network = any_of(
-            'late messages', 'lost messages', 'doubled messages', 'reordered messages'
-        )
-        faults.driver = any_of('drive node hangs', 'drive node dies')
-        faults.foreign = any_of('foreign twist')
-        faults.pressed = any_of('e-stop pressed')
-        faults.blind = any_of('odometry silent', 'joints silent', 'transforms silent')
 
     # --- watching -----------------------------------------------------------------------------
 
@@ -424,7 +398,7 @@ class Mission:
 
     def _read_tasks(self) -> None:
         self.scheduler.call_later(TASKS_EVERY_S, self._read_tasks)
-        if not self.active.get('agent starts') and (states := self._tasks()) is not None:
+        if not self.judge.active['agent starts'] and (states := self._tasks()) is not None:
             self.judge.on_tasks(states, _is_terminal)
 
 

@@ -22,12 +22,6 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    TextureClass,
-    TextureResult,
-)
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
@@ -40,6 +34,7 @@ from geometry_msgs.msg import Twist
 from missions.graph import Graph
 from missions.nodes import WorldNode
 from missions.primitives import EPOCH_S
+from missions.rover_twin import ANALYSIS
 from missions.scheduler import SimulatedProcess
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import BatteryState, JointState, LaserScan
@@ -54,34 +49,6 @@ BATTERY_STEPS = 20
 BEAMS = 60
 SCAN_RANGE_M = 20.0
 CHARGE_PER_M = 0.001
-ANALYSIS = GroundAnalysis(  # of smooth ground without rocks
-    texture=TextureResult(
-        name=TextureClass.SMOOTH,
-        contrast=1.0,
-        homogeneity=0.5,
-        energy=0.1,
-        lbp_uniform=0.7,
-        lbp_entropy=2.0,
-        orientation_deg=0.0,
-        coherence=0.1,
-        grain_px=4.0,
-        grain_cm=1.0,
-        confidence=0.8,
-    ),
-    rocks=0,
-    rock_coverage_pct=0.0,
-    largest_rock=None,
-    nearest_rocks=(),
-    rocks_confidence=0.9,
-    range_m=20.0,
-    sharpness=100.0,
-    exposure_luma=120.0,
-    clipped_pct=0.0,
-    camera_height_m=2.0,
-    geometry=Geometry.MEASURED,
-    geometry_note='',
-    took_ms=100.0,
-).model_dump_json()
 FREE = array.array('f', [math.inf] * BEAMS)
 
 
@@ -172,7 +139,7 @@ class Rover:
         return self.light.score(pose.x, pose.y)
 
     def _analyze(self, _: Any, response: Any) -> Any:
-        response.ok, response.analysis = True, ANALYSIS
+        response.ok, response.analysis = True, ANALYSIS.model_dump_json()
         response.image_topic = self._config.topics.images.output_analysis_compressed
         return response
 

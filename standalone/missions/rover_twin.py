@@ -21,23 +21,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 import math
+from pathlib import Path
 import random
 from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.adapter.part import MAST
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.adapter.report import status_of
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.ground import (
-    Geometry,
-    GroundAnalysis,
-    RockResult,
-    TextureClass,
-    TextureResult,
-)
+from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulationClock
@@ -52,6 +47,7 @@ from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
 from curiosity_stand_in.scenery import Disc, Light
+from missions.acts import Judge
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,43 +59,9 @@ FASTEST_WHEEL = max(map(abs, WHEELS.values()))
 REPORT_STEPS = 2  # odometry, joint states and scan at 10 Hz
 RIM_POINTS = 48  # returns of the scan from one obstacle
 SCAN_RANGE_M = 20.0
-SLACK_S = 0.2  # of the leash: the guard looks each LEASH_CHECK_S
-ROCK = RockResult(
-    distance_m=6.25,
-    bearing_deg=-12.0,
-    width_m=0.8,
-    height_m=0.5,
-    box_px=(10, 20, 30, 40),
-    confidence=0.3,
-)
-ANALYSIS = GroundAnalysis(
-    texture=TextureResult(
-        name=TextureClass.COARSE_GRAINED,
-        contrast=4.0,
-        homogeneity=0.4,
-        energy=0.1,
-        lbp_uniform=0.7,
-        lbp_entropy=0.8,
-        orientation_deg=20.0,
-        coherence=0.2,
-        grain_px=12.0,
-        grain_cm=3.14,
-        confidence=0.83,
-    ),
-    rocks=5,
-    rock_coverage_pct=1.26,
-    largest_rock=ROCK,
-    nearest_rocks=(ROCK,),
-    rocks_confidence=0.6,
-    range_m=20.0,
-    sharpness=0.77,
-    exposure_luma=120.0,
-    clipped_pct=0.0,
-    camera_height_m=2.0,
-    geometry=Geometry.ESTIMATED,
-    geometry_note='No camera info on <b>/camera_info</b>',
-    took_ms=300.0,
-)
+LONGEST_WAIT_S = 120.0  # of one call: a model may ask for a million seconds
+_ANALYSIS_FILE = Path(__file__).with_name('analysis.json')
+ANALYSIS = GroundAnalysis.model_validate_json(_ANALYSIS_FILE.read_text(encoding='utf-8'))
 PICTURE_TOPIC, ANALYSIS_TOPIC = '/capture/image_raw/compressed', '/capture/analysis/compressed'
 
 
@@ -135,8 +97,8 @@ class Fault:
 class RoverTwin:
     """``origin`` and ``joints``: where and how it stands at first; ``state`` is the truth from
     then on. ``slip`` is the part of the way that the wheels lose; ``noise_m`` and ``score_noise``
-    are standard deviations of the measured pose and score. ``violations`` counts what must never
-    happen; ``calls`` are the services that took effect or were refused, in order.
+    are standard deviations of the measured pose and score. ``judge`` is told
+    what it does; ``calls`` are the services that took effect or were refused, in order.
     """
 
     config: Config
@@ -151,8 +113,9 @@ class RoverTwin:
     chance: random.Random = field(default_factory=lambda: random.Random(0))
     clock: OwnedClock = field(default_factory=OwnedClock)
     calls: list[str] = field(default_factory=list)
-    violations: Counter[str] = field(default_factory=Counter)
+    judge: Judge | None = None
     on_e_stop: Callable[[], None] = lambda: None  # when it is pressed
+    on_stop: Callable[[], None] = lambda: None  # by a person
 
     def __post_init__(self) -> None:
         thresholds = self.config.thresholds
@@ -163,7 +126,7 @@ class RoverTwin:
             return self._now
 
         self._steps, self._seen = 0, Counter[str]()
-        self._moving_since: float | None = None
+        self._driven_s, self._stop_after_s, self._note = 0.0, math.inf, ''
         self._was_pressed = False
         self._shape = RoverShape.of(thresholds)
         start: Any = {'seconds': self._now, 'pose': self.origin, 'joints': self.joints}
@@ -190,6 +153,7 @@ class RoverTwin:
                 self._begin_mast(name)
         except MotionRefused as refusal:
             raise answered_failure(str(refusal), name) from None
+        self._tell(name)
         return ''
 
     def start(self, name: str, _: Cancellation) -> str:
@@ -199,7 +163,8 @@ class RoverTwin:
         self._pass(ANSWER_S)
         pose = self.pose()
         where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
-        return dict(status_of(self.guard, where, self.state.joints.yaw))
+        status = dict(status_of(self.guard, where, self.state.joints.yaw))
+        return {**status, 'last_error_reason': self._note} if self._note else status
 
     def capture(self) -> dict[str, Any]:
         self._catch_up()
@@ -229,6 +194,49 @@ class RoverTwin:
     def wait_for_the_e_stop(self) -> None:
         """Wait until nobody presses it."""
         self._wait_until(lambda: not self._is_faulty('e-stop'), math.inf)
+
+    # --- the judge ---------------------------------------------------------------------------
+
+    def begin_turn(self, *, stop_after_s: float | None, note: str) -> None:
+        """``stop_after_s``: a person stops the rover after so many seconds of driving. ``note``:
+        what the adapter's status quotes as the last error: text from outside.
+        """
+        self._driven_s, self._note = 0.0, note
+        self._stop_after_s = math.inf if stop_after_s is None else stop_after_s
+
+    @property
+    def place(self) -> tuple[float, float]:
+        return self.state.pose.x, self.state.pose.y
+
+    def _tell(self, name: str) -> None:
+        """Tell the judge of a call that took effect."""
+        if self.judge is None:
+            return
+        if name in DIRECTIONS and self.rover.run_demo.motion == name:
+            x, y = self.place
+            self.judge.started(name, self._now, f'at x {x:.2f}, y {y:.2f}')
+        elif name == 'move_stop':
+            self.judge.stopped()
+        elif name in MAST_COMMANDS:
+            self.judge.mast_moved(name, self._now)
+
+    def _be_judged(self, metres: float) -> None:
+        if self.judge is None:
+            return
+        gaps = (math.dist(self.place, (each.x, each.y)) - each.radius for each in self.obstacles)
+        clear = min(gaps, default=math.inf) >= self.config.thresholds.obstacles.half_width_m
+        stowed = mast.is_stowed(self.state.joints)
+        self.judge.step(self._now, metres, *self.place, stowed=stowed, clear=clear)
+        self._driven_s += STEP_S if metres else 0.0
+        if self._driven_s >= self._stop_after_s:
+            self._stop_after_s = math.inf
+            self.judge.pressed_stop(self._now)
+            self._press_stop()
+
+    def _press_stop(self) -> None:
+        """A stop reaches the adapter, and the turn."""
+        self.guard.request_stop()
+        self.on_stop()
 
     # --- the adapter ------------------------------------------------------------------------
 
@@ -309,7 +317,7 @@ class RoverTwin:
     def _step(self) -> None:
         self._now += STEP_S
         self._steps += 1
-        self.state = self.rover.advance_to(self._now)
+        driven_m, self.state = self.state.path_m, self.rover.advance_to(self._now)
         pressed = self._is_faulty('e-stop')
         if pressed and not self._was_pressed:
             self.on_e_stop()
@@ -318,7 +326,7 @@ class RoverTwin:
         if self._steps % REPORT_STEPS == 0:
             self._report()
         self._carry()
-        self._watch()
+        self._be_judged(self.state.path_m - driven_m)
 
     def _report(self) -> None:
         state = self.state
@@ -348,7 +356,7 @@ class RoverTwin:
         near: Points = base[np.hypot(*base.T) <= SCAN_RANGE_M]
         return near
 
-    # --- faults and truth -------------------------------------------------------------------
+    # --- faults -------------------------------------------------------------------
 
     def _fault_of(self, service: str) -> str:
         """The fault of this call of the service, which it counts."""
@@ -360,23 +368,34 @@ class RoverTwin:
     def _is_faulty(self, kind: str) -> bool:
         return any(fault.holds(kind, self._now - self._began) for fault in self.faults)
 
-    def _watch(self) -> None:
-        """Count what must never happen."""
-        if not self.state.moves:
-            self._moving_since = None
-            return
-        pose = self.state.pose
-        self._moving_since = self._moving_since or self._now
-        if not mast.is_stowed(self.state.joints):
-            self.violations['moved with the mast up'] += 1
-        motion = self.config.thresholds.motion
-        if self._now - self._moving_since > motion.max_duration_s + motion.settle_s + SLACK_S:
-            self.violations['leash'] += 1
-        fence = self.config.guardrails.geofence
-        inside = fence.x_min <= pose.x <= fence.x_max
-        if not (inside and fence.y_min <= pose.y <= fence.y_max):
-            self.violations['fence'] += 1
-        for disc in self.obstacles:
-            gap = math.hypot(disc.x - pose.x, disc.y - pose.y) - disc.radius
-            if gap < self.config.thresholds.obstacles.half_width_m:
-                self.violations['collision'] += 1
+
+class BareTwin(RoverTwin):
+    """The demo's rover as it is, which carries out each call that is proposed: its services answer
+    at once, and nothing stops it but a stop.
+    """
+
+    def trigger(self, name: str, _: Cancellation | None = None) -> str:
+        self._catch_up()
+        self.rover.call(name)
+        self._tell(name)
+        return ''
+
+    def _carry(self) -> None: ...  # there is no adapter
+
+    def obey(self, name: str, arguments: dict[str, Any]) -> None:
+        """What an integrator's tool does: call the service, wait, stop."""
+        seconds = arguments.get('duration_s')
+        if name in MAST_COMMANDS:
+            self.trigger(name)
+            self.wait(self.guard.parts[MAST].commands[name].duration_s)
+        elif name in DIRECTIONS and isinstance(seconds, (int, float)) and math.isfinite(seconds):
+            self.trigger(name)
+            self.wait(float(seconds))
+            self.trigger('move_stop')
+
+    def wait(self, seconds: float) -> None:
+        self.clock.seconds += max(0.0, min(seconds, LONGEST_WAIT_S))
+        self._catch_up()
+
+    def _press_stop(self) -> None:
+        self.rover.call('move_stop')

@@ -24,11 +24,12 @@ import sys
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import ROOT
-from curiosity_physics import demos, worlds
+from curiosity_physics import demos, urdf, worlds
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.simulation import Simulation, State
 from curiosity_stand_in.drivers import mast_effects, RunDemo
+from curiosity_stand_in.robot import own
 from curiosity_stand_in.trajectory import Waypoint
 
 FOLDER = ROOT / 'standalone/src/curiosity_physics/test/recordings'
@@ -87,15 +88,10 @@ def main() -> None:
     parser.add_argument('--demos', default='', help='clone of space-ros/demos, whose rover it is')
     parser.add_argument('folder', nargs='?', default=str(FOLDER))
     given = parser.parse_args()
-    if given.demos:
-        from curiosity_physics import urdf
-
-        try:
-            robot = urdf.read(demos.find(given.demos))
-        except ValueError as error:
-            sys.exit(f'physics_drives: --demos {error}')
-    else:
-        from curiosity_physics.rover import ROBOT as robot
+    try:
+        robot = urdf.read(demos.find(given.demos)) if given.demos else own()
+    except ValueError as error:
+        sys.exit(f'physics_drives: --demos {error}')
     built = build(robot, worlds.make('flat', 0), friction=1.0)
     folder = Path(given.folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import Result
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.ros_io import history_qos
+from curiosity_stand_in import arm, body, mast
 from demo_bench import Bench, Run
 from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
@@ -44,12 +46,9 @@ from std_msgs.msg import String
 ROBOT = 'curiosity'  # the profile with the arm that the demo's move_arm moves
 DRIVEN_RAD_S = 0.3  # of a wheel; move_forward turns it at 2.0, and a sagging body by less
 STANDS_RAD_S, STANDS_S = 0.05, 1.0
-MAST_CLOSED, MAST_WITHIN_RAD = (1.57, -1.57), 0.1
-ARM_CLOSED, ARM_WITHIN_RAD = (-1.57, -0.4, -1.1, -1.57, -1.57), 0.15
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
-MAST = ('mast_p_joint', 'mast_02_joint')
-ARM = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
-WHEELS = tuple(f'{at}_wheel_{side}_joint' for side in 'LR' for at in ('front', 'middle', 'back'))
+MAST, MAST_CLOSED, MAST_WITHIN_RAD = mast.NAMES[:2], mast.CLOSED[:2], 0.1
+ARM, ARM_CLOSED, ARM_WITHIN_RAD = arm.NAMES, arm.MOVES['close_arm'][-1].joints, 0.15
+WHEELS = tuple(body.WHEELS)
 ROW_S, RATE_S = 0.1, 0.1  # of the record, and over which a wheel's velocity is measured
 READY_S, DRIVE_S, STAND_S, RUN_S = 60.0, 30.0, 30.0, 300.0  # limits, wall time
 HEAD = 't,x,y,z,roll,pitch,yaw,forward,mast_p,mast_02,arm_01,wheel,linear_x,angular_z'
@@ -232,9 +231,7 @@ class Rehearsal:
             run.until(lambda: run.popen.poll() is not None, 'the end of the run', RUN_S)
             result = json.loads(run.output().splitlines()[-1])
             outcome.motions = sum(
-                each['kind'] == 'ACT'
-                and each['tool_name'] in ('move_forward', 'turn_left', 'turn_right')
-                for each in judge.events()
+                each['kind'] == 'ACT' and each['tool_name'] in MOTIONS for each in judge.events()
             )
             outcome.unconfirmed, outcome.alarms = len(judge.unconfirmed()), len(judge.alarms())
             outcome.faults += [*judge.unconfirmed(), *judge.alarms()]
@@ -321,20 +318,12 @@ def main() -> int:
         'The whole product drives the rover in MuJoCo.',
         ('run', 'found', 'drove m', 'motions', 'stands after', 'unconfirmed', 'alarms', 'unsafe'),
         [
-            (
-                each.name,
-                each.found,
-                round(each.drove_m, 1),
-                each.motions,
-                each.stands,
-                each.unconfirmed,
-                each.alarms,
-                each.unsafe,
-            )
+            (each.name, each.found, round(each.drove_m, 1), each.motions, each.stands,
+             each.unconfirmed, each.alarms, each.unsafe)
             for each in outcomes
         ],
         faults=faults,
-    ).show()
+    ).show()  # fmt: skip
     return 1 if faults else 0
 
 

@@ -47,7 +47,7 @@ def bill_problems(bill: dict[str, Any], pinned: dict[str, str]) -> list[str]:
     return wrong + [f'{name} must not be shipped' for name in sorted(FORBIDDEN & set(listed))]
 
 
-def main() -> int:
+def main() -> int | str:
     parser = argparse.ArgumentParser(prog='release.bill', description=__doc__.split('\n')[0])
     parser.add_argument('bill', type=Path)
     parser.add_argument('requirements', type=Path)
@@ -55,9 +55,7 @@ def main() -> int:
     bill = json.loads(options.bill.read_text(encoding='utf-8'))
     pinned = pinned_packages(options.requirements.read_text(encoding='utf-8'))
     problems = bill_problems(bill, pinned)
-    for problem in problems:
-        print(f'release: {options.bill.name}: {problem}', file=sys.stderr)
-    return 1 if problems else 0
+    return '\n'.join(f'release: {options.bill.name}: {each}' for each in problems) or 0
 
 
 if __name__ == '__main__':

@@ -136,7 +136,7 @@ def write_table(licences: Iterable[Licence], path: Path) -> None:
         writer.writerows([getattr(each, column) for column in COLUMNS] for each in licences)
 
 
-def main() -> int:
+def main() -> int | str:
     parser = argparse.ArgumentParser(prog='release.licences', description=__doc__.split('\n')[0])
     parser.add_argument('folder', type=Path)
     parser.add_argument('output', type=Path)
@@ -145,10 +145,8 @@ def main() -> int:
     problems = [each.problem for each in licences if each.problem]
     if not licences:
         problems = [f'{options.folder} has no packages']
-    for problem in problems:
-        print(f'release: {problem}', file=sys.stderr)
     write_table(licences, options.output)
-    return 1 if problems else 0
+    return '\n'.join(f'release: {each}' for each in problems) or 0
 
 
 if __name__ == '__main__':

@@ -61,15 +61,13 @@ def version_problems(root: Path, version: str, *, snapshot: bool) -> list[str]:
     return problems
 
 
-def main() -> int:
+def main() -> int | str:
     parser = argparse.ArgumentParser(prog='release.versions', description=__doc__.split('\n')[0])
     parser.add_argument('version')
     parser.add_argument('--snapshot', action='store_true', help='allow the heading Unreleased')
     options = parser.parse_args()
     problems = version_problems(ROOT, options.version, snapshot=options.snapshot)
-    for problem in problems:
-        print(f'release: {problem}', file=sys.stderr)
-    return 1 if problems else 0
+    return '\n'.join(f'release: {each}' for each in problems) or 0
 
 
 if __name__ == '__main__':

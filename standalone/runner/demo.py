@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Iterator
 import contextlib
 from dataclasses import replace
 import errno
@@ -21,17 +21,15 @@ from pathlib import Path
 import signal
 import socket
 import sys
-import time
-from typing import Any
 
 from curiosity_rosa_demo.infra.clocks import clock_is_published, time_text
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 
-from runner.fastdds import discovery_server, remove_dead_segments
+from runner.agents import Agent, Console
+from runner.fastdds import clean_shared_memory, discovery_server
 from runner.plan import agent, background, of_each, Options, parse
-from runner.rovers import Rovers
-from runner.supervision import Agent, kept_running, on_end_signals, PlannedProcess
+from runner.supervision import kept_running
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = Path(sys.prefix).parent  # the workspaces are built beside the Python environment
@@ -43,29 +41,21 @@ def main() -> int:
     try:
         config = load_config(options.config_dir, robot=options.robot)
         with domain_lock():
-            began = time.time()
             try:
                 return asyncio.run(_run(options, config))
             finally:
-                remove_dead_segments(began)
+                clean_shared_memory()
     except (ConfigError, OSError) as error:
         print(f'run_demo: {error}', file=sys.stderr)
         return 2
 
 
 async def _run(options: Options, config: Config) -> int:
-    rovers, first = Rovers(options.rovers), config.agent.http.port
-    if first + len(options.rovers) - 1 > 65535:
-        last = first + len(options.rovers) - 1
+    first, count = config.agent.http.port, len(options.rovers)
+    if first + count - 1 > 65535:
+        last = first + count - 1
         raise ConfigError(f'agent.yaml: http.port = {first}: the last page would be at {last}')
     agents: dict[str, Agent] = {}
-    runs: dict[str, Callable[[], Coroutine[Any, Any, int]]] = {}
-    for each in of_each(options, first) if options.rovers else [options]:
-        own = load_config(each.config_dir, robot=each.robot) if each.rover else config
-        streams = rovers.rovers[each.rover].streams if each.rover else {}
-        nodes, agents[each.rover] = _processes(_with_time(each), own, streams)
-        folder = log_folder() / each.rover
-        runs[each.rover] = partial(_demo, nodes, folder, agents[each.rover])
 
     def end() -> None:
         for front in agents.values():
@@ -75,33 +65,24 @@ async def _run(options: Options, config: Config) -> int:
         for front in agents.values():
             front.notify(text)
 
-    on_end_signals(end)
-    async with contextlib.AsyncExitStack() as stack:
-        if options.discovery_server:
-            server = discovery_server(int(domain()))
-            folder = log_folder() / 'discovery-server'
-            await stack.enter_async_context(kept_running([server], folder, notify))
-        if not options.rovers:
-            return await runs['']()
-        started = {name: run() for name, run in runs.items()}
-        return await rovers.run(started, end, commands=bool(options.commands))
-
-
-def _processes(
-    options: Options, config: Config, streams: Mapping[str, Any]
-) -> tuple[list[PlannedProcess], Agent]:
-    """Those of one rover: before any starts, the options are checked. Raises ConfigError and
-    FileNotFoundError.
-    """
-    specs, commands = config.node_specs, bool(options.commands)
-    nodes = background(options, specs, BUILT, mobile_base=config.robot.mobile_base)
-    return nodes, Agent(partial(agent, options, specs, BUILT), commands=commands, streams=streams)
-
-
-async def _demo(nodes: list[PlannedProcess], folder: Path, front: Agent) -> int:
-    """Run a rover's processes until its agent ends. Returns its exit status. Raises OSError."""
-    async with kept_running(nodes, folder, front.notify):
-        return await front.run()
+    console, commands = Console(end), bool(options.commands)
+    for each in of_each(options, first) if options.rovers else [options]:
+        of_rover = _with_time(each)
+        own = load_config(each.config_dir, robot=each.robot) if each.rover else config
+        agents[each.rover] = Agent(
+            partial(agent, of_rover, own.node_specs, BUILT),
+            background(of_rover, own.node_specs, BUILT, mobile_base=own.robot.mobile_base),
+            log_folder() / each.rover,
+            commands=commands,
+            output=console.output(each.rover) if each.rover else None,
+        )
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(signum, end)
+    around = [discovery_server(int(domain()))] if options.discovery_server else []
+    async with kept_running(around, log_folder() / 'discovery-server', notify):
+        if options.rovers:
+            return await console.run(agents, commands=commands)
+        return await agents[''].run()
 
 
 def _with_time(options: Options) -> Options:

@@ -76,23 +76,25 @@ def _rovers(text: str) -> dict[str, str]:
     return rovers
 
 
-BY_DEFAULT: dict[type, dict[str, Any]] = {
-    bool: {'action': 'store_true'},
-    tuple: {'action': 'append'},
-    float: {'type': float},
-}
-
-
 def _option(default: Any, text: str, flag: str = '', **settings: Any) -> Any:
     """A field of Options that has an option, of its name unless ``flag`` gives another;
-    ``settings``: of argparse, beside those by the type of the default.
+    ``settings``: of argparse.
     """
-    settings = {**BY_DEFAULT.get(type(default), {}), **settings, 'flag': flag, 'help': text}
+    settings = {**settings, 'flag': flag, 'help': text}
     return field(default_factory=lambda: default, metadata=settings)
+
+
+def _switch(text: str) -> Any:
+    return _option(False, text, action='store_true')
 
 
 def _folder(text: str, metavar: str = 'DIR') -> Any:
     return _option('', text, metavar=metavar, type=_path)
+
+
+def _parameters_of(body: str, text: str) -> Any:
+    told = f'{text}: {", ".join(BODIES[body])}'
+    return _option((), told, metavar='NAME=VALUE', action='append')
 
 
 @dataclass(frozen=True)
@@ -104,16 +106,17 @@ class Options:
         'run this console command and exit; the last line of output is one JSON object',
         flag='-c',
         metavar='COMMAND',
+        action='append',
     )
-    speed: float = _option(1.0, 'speed of simulated time, 0.1 to 60')
+    speed: float = _option(1.0, 'speed of simulated time, 0.1 to 60', type=float)
     artifacts: str = _folder('folder of capture.jpg, analysis.*, trace.jsonl')
     record: str = _folder('record the run into this folder')
-    monitor: bool = _option(False, 'start the independent monitor of the requirements')
+    monitor: bool = _switch('start the independent monitor of the requirements')
     config_dir: str = _folder('folder of your YAML files')
     robot: str = _option(
         '', "the robot's profile, robots/NAME.yaml: curiosity has an arm to stow", metavar='NAME'
     )
-    no_stand_in: bool = _option(False, 'a rover is already running (the Gazebo demo)')
+    no_stand_in: bool = _switch('a rover is already running (the Gazebo demo)')
     outside_sim_time: bool | None = _option(  # None: not known yet
         None,
         'with --no-stand-in: take the time from /clock; default: if /clock is published',
@@ -121,11 +124,7 @@ class Options:
         metavar='{true,false}',
         type=_truth,
     )
-    stand_in: Sequence[str] = _option(
-        (),
-        f'a parameter of the stand-in rover: {", ".join(BODIES[STAND_IN])}',
-        metavar='NAME=VALUE',
-    )
+    stand_in: Sequence[str] = _parameters_of(STAND_IN, 'a parameter of the stand-in rover')
     body: str = _option(  # empty: a rover is already running
         STAND_IN,
         'the rover: stand-in, or mujoco (real physics; first scripts/setup.sh --physics)',
@@ -134,9 +133,7 @@ class Options:
     demos: str = _folder(
         'with --body mujoco: the rover and the nodes of this clone of space-ros/demos', 'PATH'
     )
-    physics: Sequence[str] = _option(
-        (), f'a parameter of --body mujoco: {", ".join(BODIES[MUJOCO])}', metavar='NAME=VALUE'
-    )
+    physics: Sequence[str] = _parameters_of(MUJOCO, 'a parameter of --body mujoco')
     rovers: Mapping[str, str] = _option(  # profiles by namespace
         {},
         f'number of rovers, r1 to rN, at most {MOST_ROVERS}; or their names, each with its '
@@ -144,7 +141,7 @@ class Options:
         metavar='N',
         type=_rovers,
     )
-    discovery_server: bool = _option(False, 'discover nodes through a Fast DDS discovery server')
+    discovery_server: bool = _switch('discover nodes through a Fast DDS discovery server')
     rover: str = ''  # the rover of these options, one of rovers
     http_port: int = 0  # of the rover's agent; 0: as configured
     http_fleet: str = ''  # the robots of the page /fleet, as the agent reads them
@@ -177,17 +174,13 @@ def parse(arguments: list[str]) -> Options:
         prog='run_demo.sh',
         description='Start the rover and its nodes and open the console of the agent.',
         allow_abbrev=False,
+        argument_default=argparse.SUPPRESS,  # what is not given is as in Options
     )
     for each in fields(Options):
         if settings := dict(each.metadata):
             flag = settings.pop('flag') or f'--{each.name.replace("_", "-")}'
             parser.add_argument(flag, dest=each.name, **settings)
-    given = {
-        name: value
-        for name, value in vars(parser.parse_args(arguments)).items()
-        if value is not None
-    }
-    options = Options(**given)
+    options = Options(**vars(parser.parse_args(arguments)))
     if problem := _problem(options):
         parser.error(problem)
     return replace(options, body='') if options.no_stand_in else options
@@ -266,16 +259,11 @@ def background(
     ConfigError and FileNotFoundError.
     """
     wanted, arguments = {'', 'monitor'} if options.monitor else {''}, _ros_arguments(options)
-    planned = [
-        *_body(options, root, mobile_base=mobile_base),
-        *(
-            PlannedProcess(
-                node.name, (_executable(node.package, node.executable, root), *arguments)
-            )
-            for node in nodes
-            if node.when in wanted
-        ),
-    ]
+    planned = list(_body(options, root, mobile_base=mobile_base))
+    for node in nodes:
+        if node.when in wanted:
+            command = _executable(node.package, node.executable, root), *arguments
+            planned.append(PlannedProcess(node.name, command))
     for name, count in Counter(each.name for each in planned).items():
         if count > 1:
             raise ConfigError(f'nodes.yaml: name {name!r} is taken twice; give each its own')

@@ -8,8 +8,6 @@
 
 """Starts the demo's processes, starts those again that end, and ends them in their order.
 
-The nodes run in the background, the agent in the foreground.
-
 The kernel's parent-death signal (setpriv --pdeathsig) ends each of them with this process, also
 after kill -9. The signal is TERM, so that the adapter can still stop the rover.
 """
@@ -17,17 +15,13 @@ after kill -9. The signal is TERM, so that the adapter can still stop the rover.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 import contextlib
 from dataclasses import dataclass
-from functools import partial
-import json
 import os
 from pathlib import Path
 import shutil
 import signal
-import sys
-import termios
 import time
 from typing import Any
 
@@ -56,12 +50,19 @@ def die_with_parent(command: Sequence[str]) -> list[str]:
 
 
 async def run(
-    command: Sequence[str], ending: asyncio.Event, *, end_s: float = END_S, **options: Any
+    command: Sequence[str],
+    ending: asyncio.Event,
+    *,
+    end_s: float = END_S,
+    read: Callable[[asyncio.subprocess.Process], Awaitable[None]] | None = None,
+    **options: Any,
 ) -> int:
     """Run a process until it ends, or until ``ending``: then it gets SIGTERM, and after ``end_s``
-    SIGKILL. Returns its exit status, -N after signal N. ``options``: of subprocess.Popen.
+    SIGKILL. Returns its exit status, -N after signal N. ``read``: reads its pipes to the end.
+    ``options``: of subprocess.Popen.
     """
     child = await asyncio.create_subprocess_exec(*die_with_parent(command), **options)
+    reading = None if read is None else asyncio.ensure_future(read(child))
     ended = asyncio.ensure_future(child.wait())
     told = asyncio.ensure_future(ending.wait())
     await asyncio.wait({ended, told}, return_when=asyncio.FIRST_COMPLETED)
@@ -71,6 +72,9 @@ async def run(
             with contextlib.suppress(ProcessLookupError):
                 end()
             await asyncio.wait({ended}, timeout=end_s)
+    if reading is not None:
+        await asyncio.wait({reading}, timeout=END_S)  # its children may have the pipes, too
+        reading.cancel()
     return await ended
 
 
@@ -82,7 +86,8 @@ async def kept_running(
 
     ``folder`` takes the logs. ``notify`` gets a text about each process that ended by itself.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    if processes:
+        folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob('*.log*'):
         old.unlink()
     logs = asyncio.ensure_future(_limit_logs(folder))
@@ -143,81 +148,3 @@ async def _limit_logs(folder: Path) -> None:
                 if log.stat().st_size > LOG_BYTES:
                     shutil.copyfile(log, f'{log}.1')
                     os.truncate(log, 0)
-
-
-def on_end_signals(end: Callable[[], None]) -> None:
-    """Call ``end`` at SIGTERM and at SIGHUP."""
-    for signum in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(signum, end)
-
-
-# --- The agent ---------------------------------------------------------------------------------
-
-FINAL = (0, 1, 2, 130, 143)  # the agent's own exit statuses; anything else is a crash
-MAX_CRASHES, CRASH_WINDOW_S = 5, 60.0
-AGENT_END_S = 25.0  # that it has after SIGTERM; it ends itself after 20
-# Resets line wrap, cursor, bracketed paste and colours of a terminal.
-SANE = '\x1b[?7h\x1b[?25h\x1b[?2004l\x1b[0m'
-
-
-class Agent:
-    """Runs the agent until it ends without a restart, or until ``ending``.
-
-    ``command``: its command line, from ``crash``, how the last one ended, and the descriptor
-    ``process_events_fd``. ``commands``: the agent has console commands to run, and is not
-    restarted after a crash. ``streams``: stdin, stdout and stderr; empty: those of this process.
-    """
-
-    def __init__(
-        self, command: Callable[..., list[str]], *, commands: bool, streams: Mapping[str, Any]
-    ) -> None:
-        self._events_fd, self._events = os.pipe()
-        os.set_blocking(self._events, False)
-        self._command = partial(command, process_events_fd=self._events_fd)
-        self._command()  # raises now if the options are wrong
-        self._commands, self._streams = commands, streams
-        self.ending = asyncio.Event()
-
-    def notify(self, text: str) -> None:
-        """Tell the agent of another process."""
-        with contextlib.suppress(OSError):  # full, while no agent reads
-            os.write(self._events, f'{text}\n'.encode())
-
-    async def run(self) -> int:
-        """Returns its exit status, as in a shell."""
-        has_terminal = not self._streams and sys.stdin.isatty()
-        terminal = termios.tcgetattr(sys.stdin) if has_terminal else None
-        crash = ''
-        crashes: list[float] = []
-        while not self.ending.is_set():
-            status = await run(
-                self._command(crash=crash),
-                self.ending,
-                end_s=AGENT_END_S,
-                pass_fds=(self._events_fd,),
-                **self._streams,
-            )
-            final = status in FINAL and not (status == 1 and not self._commands)
-            if self.ending.is_set() or final:
-                return status if status >= 0 else 128 - status
-            if terminal is not None:  # a killed console leaves it in raw mode
-                termios.tcsetattr(sys.stdin, termios.TCSADRAIN, terminal)
-                if sys.stdout.isatty():
-                    print(SANE, flush=True)
-            crash = f'signal {-status}' if status < 0 else f'exit status {status}'
-            if self._commands:
-                result = json.dumps(failed(f'The agent ended by {crash}.'))
-                print(result, file=self._streams.get('stdout'), flush=True)
-                return 1
-            crashes = [at for at in crashes if time.monotonic() - at < CRASH_WINDOW_S]
-            crashes.append(time.monotonic())
-            if len(crashes) > MAX_CRASHES:
-                text = f'run_demo: the agent crashed {len(crashes)} times a minute'
-                print(text, file=self._streams.get('stderr', sys.stderr), flush=True)
-                return 1
-        return 143
-
-
-def failed(answer: str) -> dict[str, Any]:
-    """The result of commands that did not finish."""
-    return {'ok': False, 'answer': answer, 'score': None, 'image': None, 'trace': None}

@@ -59,28 +59,29 @@ print('no more lines', flush=True)
 """
 )
 PARENT = """
-import asyncio, sys
-from runner.rovers import Rovers
-from runner.supervision import Agent, on_end_signals
+import asyncio, signal, sys
+from pathlib import Path
+from runner.agents import Agent, Console
 
-child, lines, *names = sys.argv[1:]
+child, folder, lines, *names = sys.argv[1:]
 told = dict(zip(names, lines.splitlines()))
-commands = bool(told)
-rovers = Rovers(names)
+agents = {}
 
-def agent(name):
+def end():
+    for each in agents.values():
+        each.ending.set()
+
+def agent(name, output):
     def command(crash='', process_events_fd=0):
         return [sys.executable, '-c', child, name, told.get(name, ''), crash]
-    return Agent(command, commands=commands, streams=rovers.rovers[name].streams)
+    return Agent(command, [], Path(folder), commands=bool(told), output=output)
 
 async def main():
-    agents = {name: agent(name) for name in names}
-    def end():
-        for each in agents.values():
-            each.ending.set()
-    on_end_signals(end)
-    runs = {name: each.run() for name, each in agents.items()}
-    return await rovers.run(runs, end, commands=commands)
+    console = Console(end)
+    for name in names:
+        agents[name] = agent(name, console.output(name))
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+    return await console.run(agents, commands=bool(told))
 
 sys.exit(asyncio.run(main()))
 """
@@ -94,7 +95,7 @@ class Parent:
         self.log = folder / 'output.txt'
         with self.log.open('wb') as out:
             self.popen = subprocess.Popen(
-                [sys.executable, '-c', PARENT, CHILD, '\n'.join(told), *names],
+                [sys.executable, '-c', PARENT, CHILD, str(folder), '\n'.join(told), *names],
                 env=ENV,
                 stdin=subprocess.PIPE,
                 stdout=out,

@@ -17,14 +17,13 @@ from dataclasses import astuple, replace
 import fcntl
 from itertools import pairwise
 import json
-import mmap
 import os
 from pathlib import Path
 import signal
 import socket
 import subprocess
 import sys
-import time
+import uuid
 
 from curiosity_physics import demos
 from curiosity_rosa_demo.infra.config.topics import NodeSpec
@@ -37,9 +36,10 @@ import pytest
 from runner import supervision
 from runner.fastdds import (
     ADDRESS,
+    clean_shared_memory,
     discovery_server,
     FIRST_PORT,
-    remove_dead_segments,
+    SHARED_MEMORY,
     VARIABLE,
 )
 from runner.plan import agent, background, of_each, Options, parse
@@ -63,13 +63,13 @@ while True:
 """
 # Keeps what it is told to until SIGTERM, and prints what it has to say of it.
 PARENT = """
-import asyncio, json, sys
+import asyncio, json, signal, sys
 from pathlib import Path
-from runner.supervision import kept_running, on_end_signals, PlannedProcess
+from runner.supervision import kept_running, PlannedProcess
 
 async def main():
     ending = asyncio.Event()
-    on_end_signals(ending.set)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ending.set)
     processes = [PlannedProcess(*each) for each in json.loads(sys.argv[2])]
     async with kept_running(processes, Path(sys.argv[1]), lambda text: print(text, flush=True)):
         await ending.wait()
@@ -228,44 +228,26 @@ def test_without_setpriv_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
 
 # --- shared memory that a dead process has left --------------------------------------------------
 
-SEGMENT = 'fastrtps_bc3133a298e0a96e'
-PORT = ['fastrtps_port7412', 'fastrtps_port7412_el', 'sem.fastrtps_port7412_mutex']
+
+@pytest.fixture
+def segments() -> Iterator[list[Path]]:
+    """Two segments as Fast DDS makes them, each with its lock."""
+    names = [f'fastrtps_{uuid.uuid4().hex[:16]}' for _ in range(2)]
+    made = [SHARED_MEMORY / f'{name}{end}' for name in names for end in ('', '_el')]
+    for each in made:
+        each.touch()
+    yield made
+    for each in made:
+        each.unlink(missing_ok=True)
 
 
-def make(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).write_bytes(bytes(mmap.PAGESIZE))
-
-
-def test_what_nobody_has_is_removed_with_its_lock_and_its_semaphore(tmp_path: Path) -> None:
-    make(tmp_path, *PORT, SEGMENT, 'fastdds_port7412', 'fastrtps_other', 'psm_1')
-    removed = remove_dead_segments(time.time() - 60.0, tmp_path)
-    assert sorted(removed) == sorted([*PORT, SEGMENT, 'fastdds_port7412'])
-    assert sorted(os.listdir(tmp_path)) == ['fastrtps_other', 'psm_1']
-
-
-def test_what_a_living_process_has_locked_stays(tmp_path: Path) -> None:
-    make(tmp_path, *PORT)
-    with (tmp_path / PORT[1]).open('rb') as lock:
+def test_shared_memory_that_no_living_process_has_locked_is_removed(segments: list[Path]) -> None:
+    with segments[1].open('rb') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert remove_dead_segments(0.0, tmp_path) == []
-    assert sorted(remove_dead_segments(0.0, tmp_path)) == sorted(PORT)
-
-
-def test_what_a_living_process_has_mapped_stays(tmp_path: Path) -> None:
-    make(tmp_path, SEGMENT)
-    with (tmp_path / SEGMENT).open('r+b') as file, mmap.mmap(file.fileno(), 0):
-        assert remove_dead_segments(0.0, tmp_path) == []
-    assert remove_dead_segments(0.0, tmp_path) == [SEGMENT]
-
-
-def test_what_is_older_than_the_run_stays_and_no_folder_is_no_fault(tmp_path: Path) -> None:
-    make(tmp_path, SEGMENT)
-    assert remove_dead_segments(time.time() + 60.0, tmp_path) == []
-    assert remove_dead_segments(0.0, tmp_path / 'none') == []
-
-
-# --- what keeps a discovery server from being started; that it works: test_rovers_e2e.py ---------
+        clean_shared_memory()
+        assert [each.exists() for each in segments] == [True, True, False, False]
+    clean_shared_memory()
+    assert not any(each.exists() for each in segments)
 
 
 def refusal(domain: int = 0) -> str:

@@ -20,7 +20,6 @@ from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
 from curiosity_rosa_demo.imaging.ground.view import ground_view, Lens, Scene
 from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
 from curiosity_rosa_demo.infra.config.limits import PartConfig
-from curiosity_rosa_demo.infra.tf import IDENTITY, Transform
 from curiosity_stand_in import camera, frames
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
@@ -54,9 +53,7 @@ class View:
 
     def scene(self, attitude: tuple[float, float]) -> Scene:
         """The camera by TF, and this attitude of the body."""
-        mount = IDENTITY
-        for link in (*frames.MAST, frames.CAMERA):
-            mount = mount @ Transform(link.place, link.quaternion(self.joints))
+        mount = frames.mount(frames.CAMERA_FRAME, self.joints)
         return Scene(LENS, mount, (BODY,), RANGE_M, '', attitude, -BASE_HEIGHT_M)
 
 

@@ -22,12 +22,12 @@ from curiosity_physics.controllers import PERIOD_S, TrajectoryController
 from curiosity_physics.drivers import PERIOD_S as DRIVER_S
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build, Built
-from curiosity_physics.robot import Floats, Robot
 from curiosity_physics.settings import PARAMETERS, Settings
 from curiosity_physics.simulation import NEAREST_M, Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
 from curiosity_stand_in.node import RoverNode, wanted
+from curiosity_stand_in.robot import Floats, Robot
 from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist as TwistMessage
 from nav_msgs.msg import Odometry
@@ -69,9 +69,8 @@ class PhysicsNode(RoverNode):
         self.on_change(self._settings_change)
         self._subscribe(drives=drives)
         self._e_stop.publish(Bool(data=self.settings.e_stop))
-        self._tf_static.publish(
-            messages.frames(self.built.robot, {}, sensors.time_message(0.0), moving=False)
-        )
+        joints, stamp = self.built.robot.joints, sensors.time_message(0.0)
+        self._tf_static.publish(sensors.joint_frames(joints, {}, stamp, moving=False))
         self._on_crash = on_crash
         self._threads = [
             threading.Thread(target=self._guard, args=(work,), name=work.__name__, daemon=True)
@@ -213,7 +212,8 @@ class PhysicsNode(RoverNode):
         if tick % SENSOR_TICKS == 0:
             odometry = messages.odometry(state, stamp)
             self._odometry.publish(odometry)
-            frames = messages.frames(self.built.robot, state.angles, stamp, moving=True)
+            joints = self.built.robot.joints
+            frames = sensors.joint_frames(joints, state.angles, stamp, moving=True)
             frames.transforms = [messages.base_transform(odometry), *frames.transforms]
             self._tf.publish(frames)
         if ranges is not None:

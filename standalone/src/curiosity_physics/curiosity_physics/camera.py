@@ -14,8 +14,8 @@ from __future__ import annotations
 import os
 
 from curiosity_physics.model import Built, CAMERA, PICTURE, VISUAL_GROUP
-from curiosity_physics.robot import Floats
 from curiosity_physics.worlds import RELIEF_GROUP, WORLD_GROUP
+from curiosity_stand_in.robot import Floats
 import mujoco
 import numpy as np
 from numpy.typing import NDArray

@@ -16,7 +16,7 @@ import functools
 from pathlib import Path
 import xml.etree.ElementTree as ET
 
-from curiosity_physics.robot import Floats, Mesh, Vector
+from curiosity_stand_in.robot import Floats, Mesh, Vector
 import cv2
 import numpy as np
 

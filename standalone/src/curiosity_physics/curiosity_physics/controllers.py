@@ -16,22 +16,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import math
 
+from curiosity_stand_in import arm, body, mast
 from curiosity_stand_in.trajectory import Angles, SERVO_LAG_S, Trajectory, Waypoint
 
 PERIOD_S = 0.01  # update_rate: 100
 # ign_ros2_control: position_proportional_gain 0.1 at 100 Hz turns an error into a velocity.
 POSITION_GAIN = 1.0 / SERVO_LAG_S  # 1/s
 FASTEST_RAD_S = 100.0  # the URDF's limit of each joint with a servo
-WHEELS = (
-    'front_wheel_L_joint', 'middle_wheel_L_joint', 'back_wheel_L_joint',
-    'front_wheel_R_joint', 'middle_wheel_R_joint', 'back_wheel_R_joint',
-)  # fmt: skip
+WHEELS = tuple(body.WHEELS)
 STEER = (
     'suspension_steer_F_L_joint', 'suspension_steer_B_L_joint',
     'suspension_steer_F_R_joint', 'suspension_steer_B_R_joint',
 )  # fmt: skip
-MAST = ('mast_p_joint', 'mast_02_joint', 'mast_cameras_joint')
-ARM = ('arm_01_joint', 'arm_02_joint', 'arm_03_joint', 'arm_04_joint', 'arm_tools_joint')
+MAST, ARM = mast.NAMES, arm.NAMES
 SUSPENSION = (
     'suspension_arm_F_L_joint', 'suspension_arm_B_L_joint',
     'suspension_arm_F_R_joint', 'suspension_arm_B_R_joint',

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""The messages of the demo's Gazebo: odometry, joint states and frames."""
+"""The messages of the demo's Gazebo: odometry and joint states."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ import math
 
 from builtin_interfaces.msg import Time
 from curiosity_physics.controllers import ARM, MAST, STEER, SUSPENSION
-from curiosity_physics.robot import Joint, Robot
 from curiosity_physics.simulation import State
 from curiosity_stand_in.sensors import BASE_FRAME, WORLD_FRAME
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
-from tf2_msgs.msg import TFMessage
 
 # The URDF declares a velocity state for these joints only; of the others, the
 # joint_state_broadcaster publishes NaN.
@@ -56,29 +54,6 @@ def base_transform(odometry: Odometry) -> TransformStamped:
     place, pose = transform.transform.translation, odometry.pose.pose
     place.x, place.y, place.z = pose.position.x, pose.position.y, pose.position.z
     transform.transform.rotation = pose.orientation
-    return transform
-
-
-def frames(robot: Robot, angles: dict[str, float], stamp: Time, *, moving: bool) -> TFMessage:
-    """The moving or the fixed joints, as robot_state_publisher publishes them."""
-    chosen = [joint for joint in robot.joints if joint.moves is moving]
-    return TFMessage(
-        transforms=[_frame(joint, angles.get(joint.name, 0.0), stamp) for joint in chosen]
-    )
-
-
-def _frame(joint: Joint, angle: float, stamp: Time) -> TransformStamped:
-    header = Header(stamp=stamp, frame_id=joint.parent)
-    transform = TransformStamped(header=header, child_frame_id=joint.child)
-    place, turn = transform.transform.translation, transform.transform.rotation
-    place.x, place.y, place.z = joint.place.xyz
-    w, x, y, z = joint.place.quaternion
-    s, c = math.sin(angle / 2), math.cos(angle / 2)
-    i, j, k = (s * part for part in joint.axis)
-    turn.w = w * c - x * i - y * j - z * k
-    turn.x = w * i + x * c + y * k - z * j
-    turn.y = w * j - x * k + y * c + z * i
-    turn.z = w * k + x * j - y * i + z * c
     return transform
 
 

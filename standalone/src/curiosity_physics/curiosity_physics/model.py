@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import math
 
 from curiosity_physics import worlds
-from curiosity_physics.robot import Joint, Place, Robot, Shape
+from curiosity_physics.controllers import SUSPENSION
+from curiosity_stand_in.robot import Joint, Place, Robot, Shape
 import mujoco
 import numpy as np
 
@@ -35,8 +36,6 @@ REST_FRICTION = 0.3  # mu1 and mu2 of the demo's rover but for its wheels
 # its velocity within a few steps. The lead, velocity x B / K, is what the offset is held at.
 SERVO_B, SERVO_K = 200.0, 20.0
 SERVO_IMPEDANCE = (0.995, 0.9995, 0.001, 0.5, 2.0)
-SPRUNG = ('suspension_arm_F_L_joint', 'suspension_arm_B_L_joint',
-          'suspension_arm_F_R_joint', 'suspension_arm_B_R_joint')  # fmt: skip
 FREE = ('suspension_arm_B2_L_joint', 'suspension_arm_B2_R_joint')
 
 
@@ -73,7 +72,7 @@ def build(robot: Robot, world: worlds.World, *, friction: float, step_s: float =
     servos = [
         joint.name
         for joint in robot.joints
-        if joint.moves and joint.name not in SPRUNG and joint.name not in FREE
+        if joint.moves and joint.name not in (*SUSPENSION, *FREE)
     ]
     _add_link(spec, body, robot, robot.root, friction)
     for name in servos:
@@ -120,10 +119,16 @@ def _add_link(
     if name == CAMERA:
         body.add_camera(name=CAMERA, quat=LOOK_AHEAD, fovy=math.degrees(CAMERA_FOV_RAD))
     for joint in robot.children(name):
-        child = body.add_body(name=joint.child, pos=joint.place.xyz, quat=joint.place.quaternion)
+        child = body.add_body(name=joint.child, pos=joint.place.xyz, quat=_turn(joint.place))
         if joint.moves:
             _add_joint(child, joint)
         _add_link(spec, child, robot, joint.child, friction)
+
+
+def _turn(place: Place) -> tuple[float, float, float, float]:
+    """As MuJoCo has it: w, x, y, z."""
+    x, y, z, w = place.transform.rotation
+    return w, x, y, z
 
 
 def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
@@ -140,7 +145,7 @@ def _add_shape(
     body: mujoco.MjsBody, robot: Robot, shape: Shape, *, hull: bool, **options: object
 ) -> None:
     place: Place = shape.place
-    common = {'pos': place.xyz, 'quat': place.quaternion, **options}
+    common = {'pos': place.xyz, 'quat': _turn(place), **options}
     if shape.kind == 'box':
         half = tuple(edge / 2 for edge in shape.size)
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=half, rgba=(*shape.rgb, 1), **common)

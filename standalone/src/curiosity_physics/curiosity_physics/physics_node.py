@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sys
 
-from curiosity_physics import demos
+from curiosity_physics import demos, urdf
 from curiosity_physics.settings import Settings
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.process import Process, run_app
@@ -34,18 +34,12 @@ except ImportError:
     sys.exit(f'{NAME}: {NO_WHEEL}')
 
 from curiosity_physics.body_node import PhysicsNode  # noqa: E402
-from curiosity_physics.robot import Robot  # noqa: E402
+from curiosity_stand_in.robot import own, Robot  # noqa: E402
 
 
 def load(settings: Settings) -> Robot:
     """The rover of the clone, or our own. Raises ValueError."""
-    if settings.demos:
-        from curiosity_physics import urdf  # needs xacro
-
-        return urdf.read(demos.find(settings.demos))
-    from curiosity_physics.rover import ROBOT
-
-    return ROBOT
+    return urdf.read(demos.find(settings.demos)) if settings.demos else own()
 
 
 class Physics:

@@ -16,9 +16,9 @@ import math
 
 from curiosity_physics.controllers import Controllers, PERIOD_S, STANDING, SUSPENSION
 from curiosity_physics.model import Built, SERVO_B, SERVO_K, VISUAL_GROUP
-from curiosity_physics.robot import Floats
 from curiosity_physics.worlds import WORLD_GROUP
 from curiosity_stand_in.frames import BEAMS, LIDAR_FRAME, RAYS, SCAN_MAX_M, SCAN_MIN_M
+from curiosity_stand_in.robot import Floats
 import mujoco
 import numpy as np
 

@@ -7,24 +7,23 @@
 # language governing permissions and limitations under the License.
 
 
-"""Reads the rover of a clone of space-ros/demos: its xacro files, its meshes and its nodes."""
+"""Reads the rover of a clone of space-ros/demos: its xacro files and its meshes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 import contextlib
-import math
+from dataclasses import replace
 import os
 from pathlib import Path
 import tempfile
 import xml.etree.ElementTree as ET
 
 from curiosity_physics import collada
-from curiosity_physics.robot import FREE, Joint, Link, Mesh, Place, Robot, Shape, Vector
-import xacro
+from curiosity_physics.demos import DESCRIPTION
+from curiosity_stand_in.robot import Mesh, parse, Robot
 
-PACKAGE = 'curiosity_description'
-XACRO = Path('models/urdf/curiosity_mars_rover.xacro')
+PACKAGE = DESCRIPTION.parts[0]
 
 
 def read(demos: Path) -> Robot:
@@ -32,24 +31,24 @@ def read(demos: Path) -> Robot:
 
     Raises ValueError, which names the file.
     """
+    import xacro  # our own rover needs none
+
+    file = demos / DESCRIPTION
     with _findable(demos / PACKAGE):
-        file = demos / PACKAGE / XACRO
         try:
             root = ET.fromstring(xacro.process_file(str(file)).toxml())
         except Exception as error:  # xacro raises what it likes
             raise ValueError(f'{file}: xacro: {error}') from None
-        links = {each.get('name', ''): _link(each) for each in root.findall('link')}
-    joints = tuple(_joint(each) for each in root.findall('joint'))
-    shapes = [shape for link in links.values() for shape in (*link.collisions, *link.visuals)]
+        robot = parse(root, 'space-ros/demos')
     meshes: dict[Path, tuple[Mesh, ...]] = {}
-    for shape in shapes:
-        if shape.file is not None and shape.file not in meshes:
-            try:
-                meshes[shape.file] = collada.read(shape.file)
-            except OSError as error:
-                raise ValueError(f'{shape.file}: {error.strerror}') from None
-    (base,) = set(links) - {joint.child for joint in joints}
-    return Robot('space-ros/demos', base, links, joints, meshes)
+    for link in robot.links.values():
+        for shape in (*link.collisions, *link.visuals):
+            if shape.file is not None and shape.file not in meshes:
+                try:
+                    meshes[shape.file] = collada.read(shape.file)
+                except OSError as error:
+                    raise ValueError(f'{shape.file}: {error.strerror}') from None
+    return replace(robot, meshes=meshes)
 
 
 @contextlib.contextmanager
@@ -66,80 +65,3 @@ def _findable(package: Path) -> Iterator[None]:
             yield
         finally:
             os.environ['AMENT_PREFIX_PATH'] = before
-
-
-def _link(element: ET.Element) -> Link:
-    inertial = element.find('inertial')
-    if inertial is None:
-        return Link(element.get('name', ''))
-    moments = _child(inertial, 'inertia')
-    return Link(
-        element.get('name', ''),
-        float(_child(inertial, 'mass').get('value', '0')),
-        (_number(moments, 'ixx'), _number(moments, 'iyy'), _number(moments, 'izz')),
-        tuple(_shape(each) for each in element.findall('collision')),
-        tuple(_shape(each) for each in element.findall('visual')),
-    )
-
-
-def _shape(element: ET.Element) -> Shape:
-    geometry = _child(element, 'geometry')[0]
-    place = _place(element)
-    if geometry.tag == 'box':
-        return Shape('box', _vector(geometry.get('size')), place)
-    if geometry.tag == 'cylinder':
-        size = _number(geometry, 'radius'), _number(geometry, 'length')
-        return Shape('cylinder', size, place)
-    if geometry.tag == 'mesh':
-        # Resolved while the package can be found by its temporary name.
-        return Shape('mesh', place=place, file=Path(geometry.get('filename', '')).resolve())
-    raise ValueError(f'a shape of the kind {geometry.tag}: it must be box, cylinder or mesh')
-
-
-def _joint(element: ET.Element) -> Joint:
-    axis, limit, dynamics = (element.find(tag) for tag in ('axis', 'limit', 'dynamics'))
-    kind = element.get('type')
-    limits = FREE
-    if kind == 'revolute' and limit is not None:
-        limits = _number(limit, 'lower'), _number(limit, 'upper')
-    return Joint(
-        element.get('name', ''),
-        _child(element, 'parent').get('link', ''),
-        _child(element, 'child').get('link', ''),
-        _place(element),
-        kind in ('revolute', 'continuous'),
-        _vector(None if axis is None else axis.get('xyz'), (1.0, 0.0, 0.0)),
-        limits,
-        0.0 if dynamics is None else _number(dynamics, 'damping'),
-        0.0 if dynamics is None else _number(dynamics, 'friction'),
-    )
-
-
-def _place(element: ET.Element) -> Place:
-    origin = element.find('origin')
-    return (
-        Place()
-        if origin is None
-        else Place(_vector(origin.get('xyz')), _vector(origin.get('rpy')))
-    )
-
-
-def _vector(text: str | None, default: Vector = (0.0, 0.0, 0.0)) -> Vector:
-    if text is None:
-        return default
-    x, y, z = (float(word) for word in text.split())
-    return x, y, z
-
-
-def _number(element: ET.Element, name: str) -> float:
-    value = float(element.get(name, '0'))
-    if not math.isfinite(value):
-        raise ValueError(f'{element.tag}: {name} = {value}')
-    return value
-
-
-def _child(element: ET.Element, tag: str) -> ET.Element:
-    child = element.find(tag)
-    if child is None:
-        raise ValueError(f'{element.get("name", element.tag)} has no {tag}')
-    return child

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 import math
 
-from curiosity_physics.robot import Floats, Vector
+from curiosity_stand_in.robot import Floats, Vector
 import mujoco
 import numpy as np
 

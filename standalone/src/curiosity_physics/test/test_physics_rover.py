@@ -21,13 +21,14 @@ from itertools import pairwise
 import math
 from pathlib import Path
 
-from curiosity_physics import demos, rover, worlds
+from curiosity_physics import demos, worlds
 from curiosity_physics.drivers import Twist, WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import PARAMETERS
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.robot import own
 from curiosity_stand_in.settings import checked
 from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
@@ -58,7 +59,7 @@ def drive(simulation: Simulation, twist: Twist, seconds: float) -> list[State]:
 
 @functools.cache
 def flat() -> Callable[..., Simulation]:
-    built = build(rover.ROBOT, worlds.make('flat', 0), friction=1.0)
+    built = build(own(), worlds.make('flat', 0), friction=1.0)
     return functools.partial(Simulation, built)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-DRAIN_PER_S, CHARGE_PER_S = 0.0005, 0.02
 STANDING_PART = 0.1  # drain of a standing rover, as a fraction of the drain while driving
 SETTLE_S = 1.0  # a stowed rover charges after standing still for this long
 
@@ -21,8 +20,8 @@ SETTLE_S = 1.0  # a stowed rover charges after standing still for this long
 class Rates:
     """Rates as fractions of the full charge per second of the rover's time."""
 
-    drain_per_s: float = DRAIN_PER_S  # while driving
-    charge_per_s: float = CHARGE_PER_S  # net, while stowed and still
+    drain_per_s: float = 0.0005  # while driving
+    charge_per_s: float = 0.02  # net, while stowed and still
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
-from curiosity_stand_in import sensors
+from curiosity_stand_in import frames, sensors
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import INITIAL, Joints
@@ -74,7 +74,8 @@ class BodyNode(RoverNode):
         self.create_subscription(Float64MultiArray, WHEEL_TOPIC, self._command_wheels, 10)
         self._publish_e_stop()
         stamp = self._stamp(self.rover.state())
-        self._tf_static.publish(sensors.fixed_frames(stamp, self.settings.lidar))
+        self._joints_seen = frames.joints(self.settings.lidar)
+        self._tf_static.publish(sensors.joint_frames(self._joints_seen, {}, stamp, moving=False))
         scale = self.settings.time_scale
         for period, least, publish in (
             (JOINTS_S, JOINTS_S, self._publish_joints),
@@ -156,7 +157,8 @@ class BodyNode(RoverNode):
         if wanted(self._tf) and not faults.fault_tf_lost:
             nan = faults.fault_tf_nan
             message = sensors.transforms(state, stamp, nan=nan)
-            moving = sensors.moving_frames(state, stamp, faults.lidar, nan=nan)
+            angles = frames.angles(state.joints)
+            moving = sensors.joint_frames(self._joints_seen, angles, stamp, moving=True, nan=nan)
             message.transforms = [*message.transforms, *moving.transforms]
             self._tf.publish(message)
         if wanted(self._scan) and not faults.fault_scan:

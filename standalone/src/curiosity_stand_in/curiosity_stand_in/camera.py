@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_stand_in.frames import camera_pose
+from curiosity_stand_in.frames import CAMERA_FRAME, sensor_pose
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.mast import Joints
 import numpy as np
@@ -110,4 +110,4 @@ class Camera:
 
 def mast_camera(pose: Pose, joints: Joints) -> Camera:
     """The camera in the odometry frame, with the ground at z = 0."""
-    return Camera(*camera_pose(pose, joints))
+    return Camera(*sensor_pose(CAMERA_FRAME, pose, joints))

@@ -128,8 +128,8 @@ def _descriptor(parameter: Parameter) -> ParameterDescriptor:
     descriptor = ParameterDescriptor(
         description=parameter.text, dynamic_typing=True, read_only=parameter.fixed
     )
-    if parameter.range is not None:
-        low, high = parameter.range
+    low, high = parameter.least, parameter.most
+    if isinstance(parameter.default, float) and low is not None and high is not None:
         descriptor.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     return descriptor
 

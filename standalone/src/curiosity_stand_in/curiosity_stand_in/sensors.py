@@ -11,14 +11,16 @@
 from __future__ import annotations
 
 import array
+from collections.abc import Iterable, Mapping
 import math
-from typing import Any
 
 from builtin_interfaces.msg import Time
+from curiosity_rosa_demo.infra.tf import Transform
 from curiosity_stand_in import arm, camera, frames, mast
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.robot import Joint, Place
 from curiosity_stand_in.terrain import scan_ranges
 import cv2
 from geometry_msgs.msg import TransformStamped
@@ -55,7 +57,8 @@ def odometry(state: State, stamp: Time) -> Odometry:
     message = Odometry(header=header, child_frame_id=BASE_FRAME)
     message.pose.pose.position.x = state.pose.x
     message.pose.pose.position.y = state.pose.y
-    _set_attitude(message.pose.pose.orientation, state.pose)
+    turn = message.pose.pose.orientation
+    turn.x, turn.y, turn.z, turn.w = _attitude(state.pose)
     message.twist.twist.linear.x = state.velocity.forward
     message.twist.twist.angular.z = state.velocity.turn
     return message
@@ -63,22 +66,40 @@ def odometry(state: State, stamp: Time) -> Odometry:
 
 def transforms(state: State, stamp: Time, *, nan: bool = False) -> TFMessage:
     """The transform from world to base; ``nan`` replaces each of its numbers with NaN."""
-    header = Header(stamp=stamp, frame_id=WORLD_FRAME)
-    transform = TransformStamped(header=header, child_frame_id=BASE_FRAME)
-    place, turn = transform.transform.translation, transform.transform.rotation
-    if nan:
-        place.x = place.y = place.z = math.nan
-        turn.x = turn.y = turn.z = turn.w = math.nan
-    else:
-        place.x, place.y = state.pose.x, state.pose.y
-        _set_attitude(turn, state.pose)
-    return TFMessage(transforms=[transform])
+    pose = state.pose
+    at = Transform((pose.x, pose.y, 0.0), _attitude(pose))
+    return TFMessage(transforms=[_stamped(WORLD_FRAME, BASE_FRAME, at, stamp, nan=nan)])
 
 
-def moving_frames(state: State, stamp: Time, lidar: str, *, nan: bool = False) -> TFMessage:
-    """The mast's joints; as a robot_state_publisher publishes them on /tf."""
-    moving = [link for link in frames.links(lidar) if link.joint]
-    return TFMessage(transforms=[_frame(link, state.joints, stamp, nan=nan) for link in moving])
+def joint_frames(
+    joints: Iterable[Joint],
+    angles: Mapping[str, float],
+    stamp: Time,
+    *,
+    moving: bool,
+    nan: bool = False,
+) -> TFMessage:
+    """The moving joints as a robot_state_publisher publishes them on /tf, or the fixed ones as it
+    publishes them on /tf_static. ``angles``: radians by the joint's name.
+    """
+    return TFMessage(
+        transforms=[
+            _stamped(each.parent, each.child, each.at(angles.get(each.name, 0.0)), stamp, nan=nan)
+            for each in joints
+            if each.moves is moving
+        ]
+    )
+
+
+def _stamped(
+    parent: str, child: str, at: Transform, stamp: Time, *, nan: bool = False
+) -> TransformStamped:
+    header = Header(stamp=stamp, frame_id=parent)
+    message = TransformStamped(header=header, child_frame_id=child)
+    place, turn = message.transform.translation, message.transform.rotation
+    place.x, place.y, place.z = (math.nan,) * 3 if nan else at.translation
+    turn.x, turn.y, turn.z, turn.w = (math.nan,) * 4 if nan else at.rotation
+    return message
 
 
 def camera_info(stamp: Time) -> CameraInfo:
@@ -94,23 +115,6 @@ def camera_info(stamp: Time) -> CameraInfo:
         r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
         p=[focal, 0.0, centre, 0.0, 0.0, focal, centre, 0.0, 0.0, 0.0, 1.0, 0.0],
     )
-
-
-def fixed_frames(stamp: Time, lidar: str) -> TFMessage:
-    """The rigid links; as a robot_state_publisher publishes them on /tf_static."""
-    fixed = [link for link in frames.links(lidar) if not link.joint]
-    return TFMessage(transforms=[_frame(link, mast.ZERO, stamp) for link in fixed])
-
-
-def _frame(
-    link: frames.Link, joints: mast.Joints, stamp: Time, *, nan: bool = False
-) -> TransformStamped:
-    header = Header(stamp=stamp, frame_id=link.parent)
-    transform = TransformStamped(header=header, child_frame_id=link.child)
-    place, turn = transform.transform.translation, transform.transform.rotation
-    place.x, place.y, place.z = (math.nan,) * 3 if nan else link.place
-    turn.x, turn.y, turn.z, turn.w = (math.nan,) * 4 if nan else link.quaternion(joints)
-    return transform
 
 
 def joint_states(state: State, stamp: Time) -> JointState:
@@ -134,7 +138,7 @@ def joint_states(state: State, stamp: Time) -> JointState:
 
 
 def scan(state: State, stamp: Time, lidar: str) -> LaserScan:
-    place, rotation = frames.lidar_pose(state.pose, state.joints, lidar)
+    place, rotation = frames.sensor_pose(frames.LIDAR_FRAME, state.pose, state.joints, lidar)
     nearest = frames.SCAN_MIN_M[lidar]
     rays = frames.RAYS @ rotation.T
     ranges = scan_ranges(place, rays, nearest=nearest, farthest=frames.SCAN_MAX_M)
@@ -203,12 +207,6 @@ def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> Comp
     )
 
 
-def _set_attitude(quaternion: Any, pose: Pose) -> None:
-    """Roll, pitch and yaw, as turns about x, then y, then z."""
-    sr, cr = math.sin(pose.roll / 2), math.cos(pose.roll / 2)
-    sp, cp = math.sin(pose.pitch / 2), math.cos(pose.pitch / 2)
-    sy, cy = math.sin(pose.yaw / 2), math.cos(pose.yaw / 2)
-    quaternion.x = sr * cp * cy - cr * sp * sy
-    quaternion.y = cr * sp * cy + sr * cp * sy
-    quaternion.z = cr * cp * sy - sr * sp * cy
-    quaternion.w = cr * cp * cy + sr * sp * sy
+def _attitude(pose: Pose) -> tuple[float, float, float, float]:
+    """A quaternion: x, y, z, w."""
+    return Place(rpy=(pose.roll, pose.pitch, pose.yaw)).transform.rotation

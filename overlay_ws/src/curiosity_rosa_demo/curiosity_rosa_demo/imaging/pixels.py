@@ -10,12 +10,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from curiosity_rosa_demo.imaging.image_header import (
     check_size,
     DecodeError,
     EncodeError,
+    ImageError,
     is_jpeg,
     picture_size,
 )
@@ -61,10 +64,8 @@ def decode_picture(data: bytes) -> Pixels:
     picture_size(data)  # refused before it is decoded
     # A camera of a robot has no EXIF orientation to trust.
     flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
-    try:
+    with _opencv(DecodeError):
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    except cv2.error as error:
-        raise DecodeError(_plain(error)) from error
     if pixels is None:
         raise DecodeError('the compressed data is corrupt')
     return pixels  # type: ignore[return-value]
@@ -96,13 +97,11 @@ def raw_pixels(image: Image) -> Pixels:
     pixels: Any = padded.astype(kind.newbyteorder('='), order='C')
     if channels == 1:
         pixels = pixels[:, :, 0]
-    try:
+    with _opencv(DecodeError):
         if conversion is not None:
             pixels = cv2.cvtColor(pixels, conversion)
         if bits == 16:
             pixels = cv2.convertScaleAbs(pixels, alpha=SCALE_16_TO_8)
-    except cv2.error as error:
-        raise DecodeError(f'{encoding}: {_plain(error)}') from error
     return np.asarray(pixels)
 
 
@@ -119,14 +118,17 @@ def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:
 
 def encode_jpeg(pixels: Pixels, quality: int) -> bytes:
     """The pixels as a JPEG; ``quality`` is 1 to 100. Raises EncodeError."""
-    try:
+    with _opencv(EncodeError):
         done, data = cv2.imencode('.jpg', pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
-    except cv2.error as error:
-        raise EncodeError(_plain(error)) from error
     if not done:
         raise EncodeError(f'OpenCV made no JPEG of {pixels.shape[1]} x {pixels.shape[0]}')
     return data.tobytes()
 
 
-def _plain(error: cv2.error) -> str:
-    return str(getattr(error, 'err', '') or error).strip()[:200]
+@contextmanager
+def _opencv(refusal: type[ImageError]) -> Iterator[None]:
+    """What OpenCV refuses is refused in its words."""
+    try:
+        yield
+    except cv2.error as error:
+        raise refusal(str(getattr(error, 'err', '') or error).strip()[:200]) from error

@@ -84,14 +84,15 @@ def analyze(pixels: Pixels, scene: Scene) -> tuple[GroundAnalysis, Pixels]:
     if deviation > FLAT_DEVIATION and sharp < LEAST_SHARPNESS:
         raise GroundRefused(f'blurred, sharpness {sharp:.2f}, {LEAST_SHARPNESS:g} is needed')
     trust = ESTIMATE_TRUST if scene.note else 1.0
-    biggest = max(rocks, key=lambda rock: rock.width_m * rock.height_m, default=None)
+    told = [rock.model_copy(update={'confidence': round(rock.confidence * trust, 2)})
+            for rock in rocks]  # fmt: skip
     covered = np.count_nonzero(rock_mask & view.mask) / shown.size
     analysis = GroundAnalysis(
         texture=texture,
         rocks=len(rocks),
         rock_coverage_pct=round(100.0 * covered, 2),
-        largest_rock=_rounded(biggest, trust) if biggest else None,
-        nearest_rocks=tuple(_rounded(rock, trust) for rock in rocks[:KEPT_ROCKS]),
+        largest_rock=max(told, key=lambda rock: rock.width_m * rock.height_m, default=None),
+        nearest_rocks=tuple(told[:KEPT_ROCKS]),
         rocks_confidence=round(trust * _rocks_confidence(rocks, sharp, clipped), 2),
         range_m=scene.farthest,
         sharpness=round(sharp, 2),
@@ -159,14 +160,3 @@ def _rocks_confidence(rocks: list[RockResult], sharp: float, clipped: float) -> 
     """The mean of the rocks' own; lower in a soft picture or one with clipped pixels."""
     own = sum(rock.confidence for rock in rocks) / len(rocks) if rocks else 0.7
     return float(np.clip(own * min(1.0, sharp / 0.7) * (1.0 - min(0.5, clipped)), 0.0, 1.0))
-
-
-def _rounded(rock: RockResult, trust: float) -> RockResult:
-    return RockResult(
-        distance_m=round(rock.distance_m, 2),
-        bearing_deg=round(rock.bearing_deg, 1),
-        width_m=round(rock.width_m, 2),
-        height_m=round(rock.height_m, 2),
-        box_px=rock.box_px,
-        confidence=round(rock.confidence * trust, 2),
-    )

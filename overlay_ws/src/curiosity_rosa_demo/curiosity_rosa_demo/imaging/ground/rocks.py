@@ -109,9 +109,9 @@ def _rock(
     ahead, left = float(view.ahead[foot_y, foot_x]), float(view.left[foot_y, foot_x])
     return RockResult(
         box_px=(x, y, wide, tall),
-        distance_m=math.hypot(ahead, left),
-        bearing_deg=math.degrees(math.atan2(left, ahead)),
-        width_m=wide * scale,
-        height_m=tall * scale,
-        confidence=float(np.clip(0.4 + (strength - STRONG) / 40.0, 0.0, 0.95)),
+        distance_m=round(math.hypot(ahead, left), 2),
+        bearing_deg=round(math.degrees(math.atan2(left, ahead)), 1),
+        width_m=round(wide * scale, 2),
+        height_m=round(tall * scale, 2),
+        confidence=round(min(0.95, 0.4 + (strength - STRONG) / 40.0), 2),
     )
