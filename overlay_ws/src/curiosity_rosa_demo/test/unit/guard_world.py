@@ -109,7 +109,7 @@ class World:
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
         self.twists_due = 0
-        self.alarms: tuple[str, ...] = ()
+        self.alarms: list[str] = []
 
     def new_guard(self, kind: type[Rules] = Rules, **motion: Any) -> Rules:
         config = CONFIG.motion.model_copy(update=motion)
@@ -217,7 +217,7 @@ class World:
         return self.guard.parts[MAST]
 
     def take_alarms(self) -> list[str]:
-        alarms, self.alarms = [*self.alarms], ()
+        alarms, self.alarms = self.alarms, []
         return alarms
 
     def _loses_the_twist(self) -> bool:
