@@ -77,16 +77,8 @@ TIMES = {
 IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
-        *(
-            'last_error',
-            'violation',
-            '_alarms',
-            '_stop_failure',
-            '_error_before',
-            'failure',
-            'names',
-            '_contest',
-        ),
+        *('last_error', 'violation', '_alarms', '_stop_failure', '_error_before', 'failure'),
+        *('names', '_contest'),
         *('_runs_away', '_runs_since', '_moved_at'),
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         '_starts',
@@ -406,14 +398,9 @@ class GuardSystem:
         guard, now = world.guard, world.now
         flight = _in_flight(guard)
         unanswered = guard._starts.keys() - flight
+        newest = guard._stop_number
         calls = [
-            (
-                kind,
-                number in flight,
-                number in unanswered,
-                number < 0,
-                number == guard._stop_number,
-            )
+            (kind, number in flight, number in unanswered, number < 0, number == newest)
             for kind, number in world.drive_calls
         ]
         queued = {number for kind, number in world.drive_calls if kind == 'start'}

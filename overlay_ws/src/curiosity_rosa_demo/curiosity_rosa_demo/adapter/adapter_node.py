@@ -105,13 +105,9 @@ class AdapterApp:
         wheels = len(self._limits.wheel_joints) if robot.mobile_base else 0
         self._standstill = StandstillCommand(self.node, topics.rover, wheels=wheels, losses=losses)
         self._status_schedule = StatusSchedule()
-        self._status_topic, self._input_topic = (
-            GuardedPublisher(self.node, String, topic, history_qos(depth), losses)
-            for topic, depth in (
-                (topics.status.adapter, 1),
-                (topics.status.adapter_inputs, HISTORY),
-            )
-        )
+        texts = partial(GuardedPublisher, self.node, String, losses=losses)
+        self._status_topic = texts(topics.status.adapter, history_qos(1))
+        self._input_topic = texts(topics.status.adapter_inputs, history_qos(HISTORY))
         self.node.create_timer(PERIOD_S, self._publish_inputs, clock=STEADY_CLOCK)
         self._inputs = Inputs(
             self.node,
@@ -321,7 +317,7 @@ class AdapterApp:
             self._stops_asked += 1
 
         def stopped() -> bool:
-            done = rules.stops_ended >= number and not rules.holding
+            done = rules.stops_ended >= number and not rules.pending
             return done or bool(rules.violation)
 
         with self._lock:
@@ -335,7 +331,7 @@ class AdapterApp:
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
         command, stops_before = self._commands[name], self._stops_asked
-        waits = self._rules.stopping or self._rules.holding
+        waits = self._rules.pending
         if waits or not command.channel.is_ready():
             with self._taking() as rules:
                 self._await_stop()
@@ -352,11 +348,9 @@ class AdapterApp:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check and send under one lock, so that no stop can come between the two.
             token = rules.start_motion(name, self._clock_watch.problem())
-            started, failed = (
-                partial(each, token) for each in (rules.motion_started, rules.motion_failed)
-            )
+            started = partial(rules.motion_started, token)
             # A robot that refuses, or answers late, may move all the same: it is stopped.
-            self._call(command, started, failed, late=True)
+            self._call(command, started, partial(rules.motion_failed, token), late=True)
 
     def _move_part(self, name: str) -> None:
         """Send a command that moves the joints of a part, and wait until the rules know how that
@@ -429,20 +423,20 @@ class AdapterApp:
 
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
-        settle_s = self._rules.time.stretched(self._limits.settle_s)
-        rules, timeout_s = self._rules, self._limits.stop_timeout_s + settle_s
-        self._wait(lambda: not (rules.stopping or rules.holding), timeout_s)
+        rules, limits = self._rules, self._limits
+        timeout_s = limits.stop_timeout_s + rules.time.stretched(limits.settle_s)
+        self._wait(lambda: not rules.pending, timeout_s)
 
     def _await_ready(self, channel: Channel) -> None:
         """Raises MotionRefused."""
-        deadline, pause = time.monotonic() + self._limits.service_timeout_s, threading.Event()
+        deadline = time.monotonic() + self._limits.service_timeout_s
         while not channel.is_ready():
             if time.monotonic() >= deadline:
                 reason = RefusalCode.NO_SERVICE.text(name=channel.name)
                 with self._taking() as rules:
                     rules.refuse(reason)
                 raise MotionRefused(reason)
-            pause.wait(READY_CHECK_S)
+            time.sleep(READY_CHECK_S)
 
     # --- end --------------------------------------------------------------------------------
 
@@ -455,9 +449,7 @@ class AdapterApp:
             if rules.motion is Motion.MOVING or any(part.busy for part in parts):
                 rules.request_stop()
                 self._execute_due_commands()
-                self._wait(
-                    lambda: rules.motion is Motion.STILL and not rules.holding, SHUTDOWN_TIMEOUT_S
-                )
+                self._wait(lambda: not rules.pending, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._stepped.notify_all()
             self._guard_due.notify()

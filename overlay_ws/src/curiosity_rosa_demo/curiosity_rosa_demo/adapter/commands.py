@@ -13,6 +13,7 @@ topic or to the action of a controller (ros2_control, MoveIt), zeros for the whe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 import threading
 import time
 from typing import Any, NamedTuple
@@ -95,7 +96,9 @@ class ServiceChannel(Channel):
         return bool(self._client.service_is_ready())
 
     def send(self, message: Any) -> Future | None:
-        return _call(self._client, message)
+        with suppress(*TRANSPORT_ERRORS):
+            return self._client.call_async(message)
+        return None
 
     def forget(self, future: Future) -> None:
         self._client.remove_pending_request(future)
@@ -245,10 +248,9 @@ def failure(status: int, result: Any) -> str:
 
 def _call(client: Client, request: Any) -> Future | None:
     """None when the transport rejects it."""
-    try:
+    with suppress(*TRANSPORT_ERRORS):
         return client.call_async(request)
-    except TRANSPORT_ERRORS:
-        return None
+    return None
 
 
 def _forget(client: Client, future: Future | None) -> None:

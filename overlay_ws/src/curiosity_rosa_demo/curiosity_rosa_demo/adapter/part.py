@@ -195,12 +195,7 @@ class Part:
             elif done is False:
                 self.failed()
                 return f'{self.title} not confirmed by joint states: {command}', False
-        elif (
-            not self.holding
-            and self._reading
-            and self.posture in self.must_be_seen
-            and not self.is_heard(now)
-        ):
+        elif self._reading and self.posture in self.must_be_seen and not self.is_heard(now):
             self._reading = None
             self.failed()
             return f'Joint states lost: {self.name} unknown', True

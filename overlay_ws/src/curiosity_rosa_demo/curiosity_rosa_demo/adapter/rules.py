@@ -160,9 +160,9 @@ class Rules:
         return self._stop is not None
 
     @property
-    def holding(self) -> bool:
-        """Whether a stop of a part has not ended."""
-        return any(map(attrgetter('holding'), self.parts.values()))
+    def pending(self) -> bool:
+        """Whether a stop of the base, or of a part, has not ended."""
+        return self._stop is not None or any(map(attrgetter('holding'), self.parts.values()))
 
     @property
     def settles(self) -> bool:

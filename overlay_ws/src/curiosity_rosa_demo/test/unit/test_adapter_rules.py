@@ -396,6 +396,7 @@ def test_it_names_exactly_the_living_others_of_its_own_rover(
     for presence, wait_s in heard:
         now += wait_s
         others.record(presence.model_dump_json(), now)
+        others.record('{"node": 1, "identity": "d", "rover": "/cmd_vel"}', now)  # is none
         if presence.rover == OWN.rover and presence.identity != OWN.identity:
             last[presence.identity] = (presence.node, now)
         alive = sorted(node for node, at in last.values() if now - at <= MAX_AGE_S)

@@ -21,7 +21,6 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, Presence
 from curiosity_rosa_demo.adapter.commands import (
     Commands,
     failure,
@@ -410,18 +409,8 @@ def test_an_agent_says_what_keeps_it_from_acting_and_its_figures(
 
 NO_MESSAGES = ('', 'null', '[]', '{}', '7', '{"tick": 1}', '[' * 100_000)
 BATCH = '{"first": 0, "offset_s": 0.0, "entries": '
-OWN = Presence(node='/adapter', identity='a', rover='/cmd_vel')
-
-
-def names_of(text: str) -> tuple[str, ...] | None:
-    others = OtherAdapters(OWN)
-    others.record(text, 0.0)
-    return others.names(0.0) or None
-
-
 OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
     decode_heartbeat: ('{"tick": true, "safe_reason": ""}',),
-    names_of: ('{"node": 1, "identity": "b", "rover": "/cmd_vel"}',),
     decode_batch: (
         '{"first": 0, "offset_s": 0.0}',
         '{"first": -1, "offset_s": 0.0, "entries": []}',
@@ -443,8 +432,6 @@ def test_what_is_no_message_of_ours_is_ignored() -> None:
 def test_messages_survive_their_encoding(tick: int, text: str, calls: dict[str, int]) -> None:
     beat = encode_heartbeat(tick, text, calls)
     assert decode_heartbeat(beat) == (tick, text, calls)
-    presence = Presence(node=f'/{text}', identity=text, rover=text)
-    assert Presence.model_validate_json(presence.model_dump_json()) == presence
 
 
 ROBOTS = {
