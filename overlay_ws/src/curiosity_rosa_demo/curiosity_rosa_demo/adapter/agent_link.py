@@ -54,11 +54,6 @@ class AgentLink:
     def received(self) -> bool:
         return self._beat_at is not None
 
-    @property
-    def contested(self) -> bool:
-        """Whether several nodes publish the heartbeat."""
-        return self.alive > 1
-
     def beat(self, tick: int, latch: str) -> None:
         """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
         if self._contest:

@@ -288,12 +288,13 @@ class Command(NamedTuple):
     message: Any
 
 
-class Commands:
+class Commands(dict[str, Command]):
     """What the robot does, by name: the motions of its base, then the commands of its parts, of
     which ``part_of`` tells the part. ``joints``: the names of its joints, by part.
     """
 
     def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
+        super().__init__()
         robot, rover = config.robot, config.topics.curiosity
         self.joints: dict[str, list[str]] = {}
         self.part_of: dict[str, str] = {}
@@ -311,8 +312,9 @@ class Commands:
             own += MAST_COMMANDS
             self.joints[MAST] = config.thresholds.mast.joints
             self.part_of = dict.fromkeys(MAST_COMMANDS, MAST)
-        services = {name: getattr(rover, name) for name in own}
-        self._commands = {name: call(each, each.name) for name, each in services.items()}
+        for name in own:
+            service = getattr(rover, name)
+            self[name] = call(service, service.name)
         for name, part in robot.appendages.items():
             channels: dict[str, Channel] = {
                 **{topic: TopicChannel(node, topic, losses) for topic in part.names('topic')},
@@ -323,19 +325,15 @@ class Commands:
             for command, settings in part.commands.items():
                 if settings.by_trajectory:
                     message = trajectory(part.joints, settings.target_rad, settings.duration_s)
-                    self._commands[command] = Command(channels[settings.ros_name], message)
+                    self[command] = Command(channels[settings.ros_name], message)
                 else:
-                    self._commands[command] = call(settings, settings.ros_name)
-
-    def __getitem__(self, name: str) -> Command:
-        return self._commands[name]
+                    self[command] = call(settings, settings.ros_name)
 
     def missing(self, names: Iterable[str] | None = None) -> list[str]:
         """The names of the services, topics and actions of these commands, or all, behind which
         there is no robot.
         """
-        wanted = self._commands if names is None else names
-        channels = [self._commands[name].channel for name in wanted]
+        channels = [self[name].channel for name in (self if names is None else names)]
         return list(dict.fromkeys(each.name for each in channels if not each.is_ready()))
 
     def hold(self, holds: Mapping[str, Sequence[float]]) -> None:

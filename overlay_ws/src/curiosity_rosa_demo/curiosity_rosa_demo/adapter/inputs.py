@@ -182,10 +182,10 @@ class Inputs:
         """
         heard_s, agent = self._received_s[HEARTBEAT], self._rules.agent
         names = publishers(self._node, self._heartbeat_topic)
-        if not agent.contested and (names or heard_s is None):
+        if agent.alive < 2 and (names or heard_s is None):
             return
         with self._taking() as rules:
-            if agent.contested and names != agent.names:
+            if agent.alive > 1 and names != agent.names:
                 rules.agents(agent.alive, names)
             silent = self._received_s[HEARTBEAT] == heard_s  # since the look
             if agent.received and not names and silent:

@@ -129,7 +129,6 @@ class Rules:
         self._stop: Stop | None = None
         self._stop_failure = self._error_before = ''
         self._runs_away: tuple[float, bool | None] = (0.0, None)  # m/s; whether the wheels stand
-        self._driven = ''  # the last motion that the adapter started
         self._moving_since = time.travelled
         self._serial = 0
         # The start calls without an answer, and whether each was given up. 0: of an earlier
@@ -211,8 +210,7 @@ class Rules:
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since = self.time.travelled
-        self.motion, self._driven = Motion.MOVING, motion
-        self._moved_since = None
+        self.motion, self._moved_since = Motion.MOVING, None
         self.drive.begin(motion)
         self._serial += 1
         self._starts[self._serial] = False
@@ -536,7 +534,7 @@ class Rules:
 
     def _watch_drive(self) -> str:
         """Stop a drive whose way must end; the warning that is due, or ''."""
-        if self._is_driving and (reason := self.obstacles.refusal(self._driven, drives=True)):
+        if self._is_driving and (reason := self.obstacles.refusal(self.drive.motion, drives=True)):
             self._request_stop(f'{reason}; the rover was stopped')
         if not self._is_driving:
             self.drive.end()

@@ -158,7 +158,7 @@ class DriveWatch:
         self._drive, self._config = thresholds.drive, thresholds.motion
         self._body, self._radius_m = thresholds.body, thresholds.obstacles.turn_radius_m
         self._time = time
-        self._motion = ''  # '': none since the last standstill
+        self.motion = ''  # '': none since the last standstill
         self._began = 0.0
         self._progress_at = 0.0  # of the newest reading that showed motion
         self._anchor: Pose | None = None  # where the rover was then
@@ -172,10 +172,10 @@ class DriveWatch:
 
     def begin(self, motion: str) -> None:
         """The start call of ``motion`` is sent now. A repeated one changes nothing."""
-        if motion != self._motion:
-            if self._motion:
+        if motion != self.motion:
+            if self.motion:
                 self.end()
-            self._motion = motion
+            self.motion = motion
             self._began = self._progress_at = self._time.simulated
             self._anchor = None
             self._speeds.clear()
@@ -185,8 +185,8 @@ class DriveWatch:
         leg, self._leg = self._leg, []
         metres = sum(math.dist(a[:2], b[:2]) for (a, *_), (b, *_) in pairwise(leg))
         if metres >= MIN_LEG_M and len(leg) >= MIN_READINGS:
-            self._figures[self._motion] = self._wrong_figures(leg)
-        self._motion = ''
+            self._figures[self.motion] = self._wrong_figures(leg)
+        self.motion = ''
 
     def record(
         self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
@@ -203,7 +203,7 @@ class DriveWatch:
             self._progress_at, self._anchor = now, pose
         elif self._anchor is None:
             self._anchor = pose
-        if not self._motion or now - self._began < RAMP_S or not math.isfinite(speed):
+        if not self.motion or now - self._began < RAMP_S or not math.isfinite(speed):
             return
         self._speeds.append((now, abs(speed)))
         while now - self._speeds[0][0] > self._drive.slip_s:
@@ -237,26 +237,26 @@ class DriveWatch:
 
     def _stuck_or_slips(self) -> str:
         now = self._time.simulated
-        if not self._motion or now - self._heard_at > self._config.odometry_max_age_s:
+        if not self.motion or now - self._heard_at > self._config.odometry_max_age_s:
             return ''
         stuck_s = self._drive.stuck_s
         if stuck_s > 0.0 and now - max(self._began, self._progress_at) >= stuck_s:
-            return f'{STUCK}: odometry shows no motion for {stuck_s:g} s of {self._motion}'
+            return f'{STUCK}: odometry shows no motion for {stuck_s:g} s of {self.motion}'
         window = self._speeds
         covered = window and now - self._began >= RAMP_S + self._drive.slip_s
         if self._drive.slip_limit <= 0.0 or not covered or len(window) < MIN_READINGS:
             return ''
         mean = math.fsum(speed for _, speed in window) / len(window)
-        expected = self._fastest.get(self._motion, 0.0)
+        expected = self._fastest.get(self.motion, 0.0)
         if mean >= expected:
-            self._fastest[self._motion] = mean
+            self._fastest[self.motion] = mean
             return ''
         slip = 1.0 - mean / expected
         if slip <= self._drive.slip_limit:
             return ''
         return (
             f'{SLIPPING} of {slip:.0%}: {mean:.2f} instead of {expected:.2f} m/s for '
-            f'{self._drive.slip_s:g} s of {self._motion}'
+            f'{self._drive.slip_s:g} s of {self.motion}'
         )
 
     def wrong_figures(self) -> list[str]:
@@ -266,7 +266,7 @@ class DriveWatch:
     def _wrong_figures(self, leg: list[tuple[Pose, float, float]]) -> list[str]:
         way, turn = sum(speed for _, speed, _ in leg), sum(rate for _, _, rate in leg)
         speed = way / len(leg)
-        if DIRECTIONS[self._motion] == 0:
+        if DIRECTIONS[self.motion] == 0:
             told = [(speed, 'm/s', 'body.forward_mps', self._body.forward_mps)]
         else:
             radius_m = min(way / max(abs(turn), 1e-9), MAX_RADIUS_M)
@@ -275,7 +275,7 @@ class DriveWatch:
                 (radius_m, 'm of radius', 'obstacles.turn_radius_m', self._radius_m),
             ]
         return [
-            f'{self._motion} measures {measured:.3g} {unit}, the profile says {figure:.3g}: '
+            f'{self.motion} measures {measured:.3g} {unit}, the profile says {figure:.3g}: '
             f'correct thresholds.{key} in it'
             for measured, unit, key, figure in told
             if abs(measured - figure) > FAR_OFF * figure
