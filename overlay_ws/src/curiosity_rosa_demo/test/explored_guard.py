@@ -77,18 +77,11 @@ TIMES = {
 IGNORED = frozenset(
     (
         # texts and reports, and numbers that are only compared with each other: see key()
-        *(
-            'last_error',
-            'violation',
-            '_alarms',
-            '_stop_failure',
-            '_error_before',
-            'failure',
-            '_names',
-        ),
+        *('last_error', 'violation', '_alarms', '_stop_failure', '_error_before', 'failure'),
+        *('names', '_contest'),
         *('_runs_away', '_runs_since', '_moved_at'),
         *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
-        *('_moves_in_flight', '_moves_unanswered'),
+        '_starts',
         # shorter than a tick, all of them
         *('_flood_for', '_recall_after'),
         # these rovers show no wheels, and without them nothing settles
@@ -96,9 +89,9 @@ IGNORED = frozenset(
         # never change
         *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
-        *('commands', 'stows', 'title', '_stowed_rad', '_stow_command', '_up_rad'),
+        *('commands', 'stows', 'title', '_profile'),
         # the watches of a drive are off
-        *('drive', 'obstacles', '_silence', '_driver', '_driven'),
+        *('drive', 'obstacles', '_silence', '_driver'),
     )
 )
 STATEFUL = (
@@ -114,8 +107,8 @@ def clone(value: Any) -> Any:
     for name, each in vars(value).items():
         if isinstance(each, STATEFUL):
             each = clone(each)
-        elif isinstance(each, set):
-            each = set(each)
+        elif name == '_starts':
+            each = dict(each)
         elif name == 'parts':
             each = {part: clone(value) for part, value in each.items()}
         twin.__dict__[name] = each
@@ -136,12 +129,12 @@ def key_of(value: Any, now: float) -> Hashable:
             each = each.still if each.at == now else None
         elif isinstance(each, Reading):
             each = each.angles if each.at == now else 'old'
-        elif name in TIMES and each is not None:
+        elif name in TIMES and each not in (None, math.inf):
             age = min(now - each, 10 * TICK_S)
             each = min(TIMES[name], math.floor(age / TICK_S + 1e-6))
             if name == '_moving_since' and (value.stopping or value.motion is Motion.STILL):
                 each = 0  # no leash runs
-        elif isinstance(each, float):
+        elif isinstance(each, float) and each < math.inf:
             raise TypeError(f'{type(value).__name__}.{name} is a float that TIMES does not list')
         elif type(each).__module__.startswith(OURS) and not isinstance(each, Enum):
             raise TypeError(f'{type(each).__name__} is not in STATEFUL: its copies would be one')
@@ -231,9 +224,9 @@ class GuardSystem:
         counts = world.wheels and not world.lose_twists and not world.foreign
         world.wheels_ticks = min(world.wheels_ticks + 1, TOO_LONG) if counts else 0
         for kind, token in world.drive_calls:
-            if kind == 'start' and token in guard._moves_in_flight:
+            if kind == 'start' and token in _in_flight(guard):
                 guard.motion_failed(token, 'Service timeout: /move_forward')
-        for token in sorted(guard._moves_in_flight):  # its node died
+        for token in sorted(_in_flight(guard)):  # its node died
             guard.motion_failed(token, 'Service timeout: /move_forward')
         for action, awaited in world.mast_calls:
             if awaited:
@@ -391,7 +384,7 @@ class GuardSystem:
             known = guard.parts[MAST].is_stowed or guard.stopping
             assert known, 'a motion with the mast not known to be stowed is not stopped'
             self._at(world)
-            assert guard.next_wakeup() is not None, 'nobody watches the motion'
+            assert guard.next_wakeup() < math.inf, 'nobody watches the motion'
         assert world.wheels_ticks <= LEASH + STOP_TIMEOUT, 'a motion outlives its leash'
         assert world.forbidden_ticks <= STOP_TIMEOUT, 'a motion outlives what forbids it'
 
@@ -403,15 +396,11 @@ class GuardSystem:
 
     def key(self, world: GuardedRover) -> Hashable:
         guard, now = world.guard, world.now
-        flight, unanswered = guard._moves_in_flight, guard._moves_unanswered
+        flight = _in_flight(guard)
+        unanswered = guard._starts.keys() - flight
+        newest = guard._stop_number
         calls = [
-            (
-                kind,
-                number in flight,
-                number in unanswered,
-                number < 0,
-                number == guard._stop_number,
-            )
+            (kind, number in flight, number in unanswered, number < 0, number == newest)
             for kind, number in world.drive_calls
         ]
         queued = {number for kind, number in world.drive_calls if kind == 'start'}
@@ -430,6 +419,10 @@ class GuardSystem:
 
 ADAPTERS = {'another adapter appears': True, 'the other adapter leaves': False}
 AGENTS = {'no agent lives': 0, 'one agent lives': 1, 'a second agent appears': 2}
+
+
+def _in_flight(guard: Rules) -> set[int]:
+    return {token for token, late in guard._starts.items() if not late}
 
 
 def _starts(world: GuardedRover) -> int:

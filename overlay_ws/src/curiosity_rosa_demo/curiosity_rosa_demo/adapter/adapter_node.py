@@ -24,23 +24,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 import json
-import math
-from queue import Empty, SimpleQueue
 import sys
 import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.calls import CallTrace
-from curiosity_rosa_demo.adapter.channels import Channel
-from curiosity_rosa_demo.adapter.commands import Command, PartCommands, StandstillCommand
+from curiosity_rosa_demo.adapter.commands import Channel, Command, Commands, StandstillCommand
 from curiosity_rosa_demo.adapter.graph import (
+    CallTrace,
     GraphThread,
     offers,
     other_publishers,
     rival_publishers,
 )
-from curiosity_rosa_demo.adapter.inputs import PresenceLink, ScanInput, TelemetryInputs
+from curiosity_rosa_demo.adapter.inputs import Inputs
 from curiosity_rosa_demo.adapter.report import diagnose, mismatch, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefused, PERIOD_S
@@ -68,6 +65,7 @@ from std_srvs.srv import Trigger
 
 SHUTDOWN_TIMEOUT_S = 2.0
 PART_WAIT_MARGIN_S = 1.0
+READY_CHECK_S = 0.05
 STOP_LANE = 'adapter_stop'
 Step = Callable[[], None]
 Refuse = Callable[[str], None]  # its argument: the reason
@@ -79,11 +77,6 @@ class AdapterApp:
         self._config: Config = node_config(self.node)
         self._limits = self._config.thresholds.motion
         topics, robot = self._config.topics, self._config.robot
-        self._base_motions = tuple(DIRECTIONS) if robot.mobile_base else ()
-        self._base: dict[str, Command] = {}
-        for name in (*self._base_motions, 'move_stop') if robot.mobile_base else ():
-            service = getattr(topics.curiosity, name)
-            self._base[name] = Command.of(self.node, service, service.name)
         self._lock = threading.RLock()
         self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
         self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
@@ -98,9 +91,8 @@ class AdapterApp:
         # Sampled by each start of a motion and, once a second, by the diagnostics.
         self._clock_watch = ClockWatch(clock, max_age_s=self._limits.clock_max_age_s)
         losses = LossCounter()
-        self._parts = PartCommands(self.node, self._config, losses)
-        rover = self.node.get_parameter('rover_namespace').value
-        self._profiles = shipped_robots(rover)
+        self._commands = Commands(self.node, self._config, losses)
+        self._profiles = shipped_robots(self.node.get_parameter('rover_namespace').value)
         self._trace = TracePublisher(self.node, self._config, losses)
         self._trace.announce('adapter started: rover stopped first, mast unknown')
         self._graph = GraphThread(process.crash)
@@ -108,45 +100,42 @@ class AdapterApp:
         self._shutting_down = False  # True: no motion is started any more
         self._closing = False
         self._stops_asked = 0
-        self._wakeup_at = 0.0
+        self._wakeup_at = 0.0  # of the guard thread
         self._stop_future: Future | None = None
-        wheels = self._limits.wheel_joints if robot.mobile_base else ()
-        self._standstill = StandstillCommand(
-            self.node, topics.rover, wheels=len(wheels), losses=losses
-        )
+        wheels = len(self._limits.wheel_joints) if robot.mobile_base else 0
+        self._standstill = StandstillCommand(self.node, topics.rover, wheels=wheels, losses=losses)
         self._status_schedule = StatusSchedule()
-        self._status_topic, self._input_topic = (
-            GuardedPublisher(self.node, String, topic, history_qos(depth), losses)
-            for topic, depth in (
-                (topics.status.adapter, 1),
-                (topics.status.adapter_inputs, HISTORY),
-            )
-        )
+        texts = partial(GuardedPublisher, self.node, String, losses=losses)
+        self._status_topic = texts(topics.status.adapter, history_qos(1))
+        self._input_topic = texts(topics.status.adapter_inputs, history_qos(HISTORY))
         self.node.create_timer(PERIOD_S, self._publish_inputs, clock=STEADY_CLOCK)
-        self._telemetry = TelemetryInputs(
+        self._inputs = Inputs(
             self.node,
             self._config,
+            self._rules,
             self._taking,
             self._graph,
-            on_calls=self._calls.record_sent,
-            joints=self._parts.joints,
-            wheels=wheels,
+            self._calls,
+            joints=self._commands.joints,
+            losses=losses,
         )
-        PresenceLink(self.node, topics.rover, self._taking, losses)
         self._rivals: dict[str, list[str]] = {}  # as graph.rival_publishers
         self._mismatch = ''  # as report.mismatch
-        self._graph.add(self._look_for_drivers)
-        self._graph.add(self._look_for_robot)
-        self._scan = ScanInput(self._config, self._rules, self._taking, self._graph)
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
-        self._nodes = [self.node, *self._create_services(), self._scan.node]
+        self._nodes = [self.node, *self._create_services(), self._inputs.scan_node]
         self._threads = {
             node.get_name(): SpinThread(node.get_name(), node, on_crash=process.crash)
             for node in self._nodes
         }
-        self._guard_thread = threading.Thread(target=self._run_guard, args=(process,), daemon=True)
-        self._guard_thread.start()
-        self._graph.start()
+        threading.Thread(target=self._run_guard, args=(process,), daemon=True).start()
+        self._graph.start(
+            self._calls.name_callers,
+            self._calls.report,
+            self._inputs.look_for_agents,
+            self._look_for_drivers,
+            self._look_for_robot,
+            self._inputs.look_for_scan,
+        )
 
     def _create_services(self) -> list[Node]:
         names = self._config.topics.adapter
@@ -154,9 +143,9 @@ class AdapterApp:
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         self._serve(stop, names.move_stop.name, self._stop_rover)
-        for name in self._base_motions:
+        for name in DIRECTIONS if self._rules.has_base else ():
             self._serve(motion, getattr(names, name).name, partial(self._begin_motion, name))
-        for name in self._parts.part_of:
+        for name in self._commands.part_of:
             known = getattr(names, name, None)
             service = known.name if known else self._config.appendage_service(name)
             self._serve(mast, service, partial(self._move_part, name))
@@ -179,7 +168,7 @@ class AdapterApp:
         robot, rover = self._config.robot, self._config.topics.rover
         odometry = [rover.odometry] if robot.mobile_base else []
         self._rivals = rival_publishers(self.node, [*odometry, rover.joint_states])
-        missing = self._parts.missing()
+        missing = self._commands.missing(self._commands.part_of)
         is_offered = partial(offers, self.node)
         self._mismatch = mismatch(self._config.nodes.robot, missing, self._profiles, is_offered)
 
@@ -203,60 +192,70 @@ class AdapterApp:
             self._call_stop(due.stop_call)
         if due.zero_twist and not self._standstill.publish():
             self._rules.twist_lost()
-        self._parts.hold(due.holds)
+        self._commands.hold(due.holds)
         for warning in due.warnings:
             data = {'node': self.node.get_name()}
             self._trace.publish(new_event(TraceKind.OBSERVE, warning, data=data))
         for alarm in due.alarms:
             self._trace.alarm(alarm)
         self._stepped.notify_all()
-        at = self._rules.next_wakeup()
-        wakeup = math.inf if at is None else at
-        if wakeup < self._wakeup_at or self._status_schedule.is_news(self._status()):
-            self._wakeup_at = min(self._wakeup_at, wakeup)
+        if (wakeup_at := self._next_wakeup()) < self._wakeup_at:
+            self._wakeup_at = wakeup_at
             self._guard_due.notify()
 
-    def _call_stop(self, number: int) -> None:
-        channel, request = self._base['move_stop'].channel, self._base['move_stop'].message
-        if self._stop_future is not None and not self._stop_future.done():
-            channel.forget(self._stop_future)
-        try:
-            if not channel.is_ready():
-                raise MotionRefused(RefusalCode.NO_SERVICE.text(name=channel.name))
-            self._stop_future = channel.send(request)
-        except MotionRefused as refusal:
-            self._rules.stop_failed(number, str(refusal))
-            return
-        self._stop_future.add_done_callback(partial(self._report_stop, channel, number))
+    def _next_wakeup(self) -> float:
+        """Of the guard thread: for the rules, or for the status."""
+        status_at = self._status_schedule.due_at(self._status())
+        return min(status_at, self._rules.next_wakeup())
 
-    def _report_stop(self, channel: Channel, number: int, future: Future) -> None:
-        refusal = channel.refusal(future.result())
-        with self._taking() as rules:
+    def _call_stop(self, number: int) -> None:
+        def answered(refusal: str) -> None:
             if refusal:
-                rules.stop_failed(number, refusal)
+                self._rules.stop_failed(number, refusal)
             else:
-                rules.stop_answered(number)
+                self._rules.stop_answered(number)
+
+        command = self._commands['move_stop']
+        if self._stop_future is not None and not self._stop_future.done():
+            command.channel.forget(self._stop_future)
+        if command.channel.is_ready():
+            self._stop_future = self._send(command, answered)
+        else:
+            answered(RefusalCode.NO_SERVICE.text(name=command.channel.name))
+
+    def _send(self, command: Command, answered: Refuse) -> Future | None:
+        """Send it now. ``answered`` takes a step: its argument is why the robot refused, or ''.
+        The caller holds the lock.
+        """
+
+        def report(future: Future) -> None:
+            refusal = command.channel.refusal(future.result())
+            with self._taking():
+                answered(refusal)
+
+        future = command.channel.send(command.message)
+        if future is None:
+            answered(RefusalCode.NO_SERVICE.text(name=command.channel.name))
+        else:
+            future.add_done_callback(report)
+        return future
 
     def _run_guard(self, process: Process) -> None:
+        """Execute what is due, and publish the status, at their times. No service call waits for
+        this publisher.
+        """
         try:
             with self._lock:
                 while not self._closing:
-                    self._wakeup_at = math.inf
                     self._execute_due_commands()
-                    self._publish_status()
-                    self._wakeup_at = min(self._wakeup_at, self._status_schedule.next_wakeup())
+                    status, now = self._status(), time.monotonic()
+                    if now >= self._status_schedule.due_at(status):
+                        sent = self._status_topic.publish(String(data=json.dumps(status)))
+                        self._status_schedule.published(status if sent else {}, now)
+                    self._wakeup_at = self._next_wakeup()
                     self._guard_due.wait(max(0.0, self._wakeup_at - time.monotonic()))
         except Exception as error:
             process.crash(error)
-
-    def _publish_status(self) -> None:
-        """Publish a due status. Runs only on the guard thread, so that no service call waits for
-        the publisher. The caller holds the lock.
-        """
-        status = self._status()
-        due = self._status_schedule.take_due(status, time.monotonic())
-        if due and not self._status_topic.publish(String(data=json.dumps(status))):
-            self._status_schedule.lost()
 
     def _publish_inputs(self) -> None:
         """Publish what the rules have taken in. A batch that is lost shows by its numbers."""
@@ -266,20 +265,17 @@ class AdapterApp:
             self._input_topic.publish(String(data=encode_batch(batch)))
 
     def _status(self) -> Status:
-        pose, turn = self._telemetry.pose, self._telemetry.mast_turn
-        return status_of(self._rules, pose, turn, self._rules.time.measured, self._rivals)
+        return status_of(self._rules, self._inputs.pose, self._inputs.mast_turn, self._rivals)
 
     def _diagnose(self) -> Finding:
-        base = [each.channel for each in self._base.values()]
-        missing = [channel.name for channel in base if not channel.is_ready()]
-        missing += self._parts.missing()
+        missing = self._commands.missing()
         with self._lock:
             return diagnose(
                 self._rules,
                 self._status(),
                 missing=missing,
                 mismatch=self._mismatch,
-                ages_s=self._telemetry.ages_s(),
+                ages_s=self._inputs.ages_s(),
                 clock_problem=self._clock_watch.problem(),
             )
 
@@ -298,26 +294,6 @@ class AdapterApp:
         response.success, response.message = True, json.dumps(status)
         return response
 
-    def _stop_rover(self) -> None:
-        """Call the rover's service, and wait for its standstill. Raises MotionRefused."""
-        with self._taking() as rules:
-            number = rules.request_stop()
-            self._stops_asked += 1
-        with self._lock:
-            confirm_s = self._rules.time.stretched(self._limits.stop_confirm_s)
-            self._wait(lambda: self._has_stopped(number), self._limits.stop_timeout_s + confirm_s)
-            if self._rules.settles:
-                settling_s = self._rules.time.stretched(self._limits.settling_max_s)
-                self._wait(
-                    lambda: not self._rules.settles or self._has_stopped(number), settling_s
-                )
-            if unconfirmed := self._rules.end_stop(number):
-                raise MotionRefused(unconfirmed)
-
-    def _has_stopped(self, number: int) -> bool:
-        done = self._rules.stops_ended >= number and not self._rules.holding
-        return done or bool(self._rules.violation)
-
     def _serve(self, lane: Node, service: str, act: Step) -> None:
         """Run ``act`` on each call of ``service``. The message is the reason of a refusal."""
 
@@ -328,15 +304,34 @@ class AdapterApp:
                 response.success = True
             except MotionRefused as refusal:
                 response.success, response.message = False, str(refusal)
-            self._calls.end(call, response.message)
+            call.answer = response.message
+            self.node.get_logger().debug(f'{service}: {call.answer or "done"}')
             return response
 
         lane.create_service(Trigger, service, callback)
 
+    def _stop_rover(self) -> None:
+        """Call the rover's service, and wait for its standstill. Raises MotionRefused."""
+        with self._taking() as rules:
+            number = rules.request_stop()
+            self._stops_asked += 1
+
+        def stopped() -> bool:
+            done = rules.stops_ended >= number and not rules.pending
+            return done or bool(rules.violation)
+
+        with self._lock:
+            confirm_s = rules.time.stretched(self._limits.stop_confirm_s)
+            self._wait(stopped, self._limits.stop_timeout_s + confirm_s)
+            settling_s = rules.time.stretched(self._limits.settling_max_s)
+            self._wait(lambda: not rules.settles or stopped(), settling_s)
+            if unconfirmed := rules.end_stop(number):
+                raise MotionRefused(unconfirmed)
+
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
-        command, stops_before = self._base[name], self._stops_asked
-        waits = self._rules.stopping or self._rules.holding
+        command, stops_before = self._commands[name], self._stops_asked
+        waits = self._rules.pending
         if waits or not command.channel.is_ready():
             with self._taking() as rules:
                 self._await_stop()
@@ -353,35 +348,30 @@ class AdapterApp:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check and send under one lock, so that no stop can come between the two.
             token = rules.start_motion(name, self._clock_watch.problem())
-            failed = partial(rules.motion_failed, token)
+            started = partial(rules.motion_started, token)
             # A robot that refuses, or answers late, may move all the same: it is stopped.
-            _, answer = self._send(command, partial(rules.motion_started, token), failed)
-        self._await_answer(command, answer, failed)
+            self._call(command, started, partial(rules.motion_failed, token), late=True)
 
     def _move_part(self, name: str) -> None:
         """Send a command that moves the joints of a part, and wait until the rules know how that
         ended. Raises MotionRefused.
         """
-        command, part = self._parts[name], self._rules.parts[self._parts.part_of[name]]
+        command, part = self._commands[name], self._rules.parts[self._commands.part_of[name]]
         settings, stops_before = part.commands[name], self._stops_asked
         with self._taking() as rules:
             self._await_stop()
             rules.check_part(part.name, name)
         self._await_ready(command.channel)
         over = threading.Event()  # what is told later is no news of this call
+        failed = partial(self._rules.part_failed, part.name)
 
         def started() -> None:
-            if not over.is_set():
-                self._rules.part_started(part.name)
-                command.channel.watch(ended_early)
-
-        def failed(reason: str) -> None:
-            if not over.is_set():
-                self._rules.part_failed(part.name, reason)
+            self._rules.part_started(part.name)
+            command.channel.watch(ended_early)
 
         def ended_early(reason: str) -> None:
             with self._taking():
-                if part.busy:
+                if part.busy and not over.is_set():
                     failed(reason)
 
         with self._taking() as rules:
@@ -391,78 +381,62 @@ class AdapterApp:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             if not rules.start_part(part.name, name):
                 return
-            future, answer = self._send(command, started, failed)
-
-        def gave_up(reason: str) -> None:
-            command.channel.forget(future)
-            failed(reason)
-
-        try:
-            self._await_answer(command, answer, gave_up)
-            with self._lock:
+            try:
+                self._call(command, started, failed, late=False)
                 # The rules end the motion in simulated time, at the latest after this bound.
                 margin_s = self._config.thresholds.mast.confirm_margin_s
-                limit_s = self._rules.time.longest_s(settings.duration_s + margin_s)
+                limit_s = rules.time.longest_s(settings.duration_s + margin_s)
                 self._wait(lambda: not part.busy, limit_s + PART_WAIT_MARGIN_S)
-        finally:
-            over.set()
-        with self._taking() as rules:
+            finally:
+                over.set()
             rules.end_part(part.name, name)
 
-    def _send(
-        self, command: Command, started: Step, failed: Refuse
-    ) -> tuple[Future, SimpleQueue[str]]:
-        """Send it now; the caller holds the lock. With the response one of the two steps is taken,
-        and the queue gets the reason of a refusal, or ''.
+    def _call(self, command: Command, started: Step, failed: Refuse, *, late: bool) -> None:
+        """Send it now and wait for its answer, with which one of the two steps is taken; without
+        one in time the second. Raises MotionRefused. ``late``: an answer afterwards counts, too.
+        The caller holds the lock; the wait releases it.
         """
-        answer: SimpleQueue[str] = SimpleQueue()
+        answers = list[str]()
 
-        def report(future: Future) -> None:
-            why = command.channel.refusal(future.result())
-            with self._taking():
-                try:
-                    if why:
-                        failed(why)
-                    else:
-                        started()
-                except MotionRefused as refusal:
-                    why = str(refusal)
-                answer.put(why)
-
-        try:
-            future = command.channel.send(command.message)
-        except MotionRefused as refusal:
-            failed(str(refusal))
-            raise
-        future.add_done_callback(report)
-        return future, answer
-
-    def _await_answer(self, command: Command, answer: SimpleQueue[str], gave_up: Refuse) -> None:
-        """Raises MotionRefused. ``gave_up``: the step to take without an answer in time."""
-        try:
-            why = answer.get(timeout=self._limits.service_timeout_s)
-        except Empty:
-            with self._taking():
-                if answer.empty():
-                    why = RefusalCode.NO_ANSWER.text(name=command.channel.name)
-                    gave_up(why)
+        def answered(why: str) -> None:
+            if answers and not late:
+                return
+            try:
+                if why:
+                    failed(why)
                 else:
-                    why = answer.get()
-        if why:
-            raise MotionRefused(why)
+                    started()
+            except MotionRefused as refusal:
+                why = str(refusal)
+            answers.append(why)
+
+        future = self._send(command, answered)
+        self._execute_due_commands()
+        self._wait(lambda: bool(answers), self._limits.service_timeout_s)
+        if not answers:
+            answers.append(RefusalCode.NO_ANSWER.text(name=command.channel.name))
+            failed(answers[0])
+            if not late:
+                command.channel.forget(future)
+        if answers[0]:
+            raise MotionRefused(answers[0])
 
     def _await_stop(self) -> None:
         """Wait for a running stop to be confirmed. The caller holds the lock."""
-        settle_s = self._rules.time.stretched(self._limits.settle_s)
-        rules, timeout_s = self._rules, self._limits.stop_timeout_s + settle_s
-        self._wait(lambda: not (rules.stopping or rules.holding), timeout_s)
+        rules, limits = self._rules, self._limits
+        timeout_s = limits.stop_timeout_s + rules.time.stretched(limits.settle_s)
+        self._wait(lambda: not rules.pending, timeout_s)
 
     def _await_ready(self, channel: Channel) -> None:
-        if not channel.wait_until_ready(self._limits.service_timeout_s):
-            reason = RefusalCode.NO_SERVICE.text(name=channel.name)
-            with self._taking() as rules:
-                rules.refuse(reason)
-            raise MotionRefused(reason)
+        """Raises MotionRefused."""
+        deadline = time.monotonic() + self._limits.service_timeout_s
+        while not channel.is_ready():
+            if time.monotonic() >= deadline:
+                reason = RefusalCode.NO_SERVICE.text(name=channel.name)
+                with self._taking() as rules:
+                    rules.refuse(reason)
+                raise MotionRefused(reason)
+            time.sleep(READY_CHECK_S)
 
     # --- end --------------------------------------------------------------------------------
 
@@ -475,9 +449,7 @@ class AdapterApp:
             if rules.motion is Motion.MOVING or any(part.busy for part in parts):
                 rules.request_stop()
                 self._execute_due_commands()
-                self._wait(
-                    lambda: rules.motion is Motion.STILL and not rules.holding, SHUTDOWN_TIMEOUT_S
-                )
+                self._wait(lambda: not rules.pending, SHUTDOWN_TIMEOUT_S)
             self._closing = True
             self._stepped.notify_all()
             self._guard_due.notify()

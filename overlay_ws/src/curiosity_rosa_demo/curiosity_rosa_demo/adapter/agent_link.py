@@ -20,7 +20,8 @@ steady clock.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
+import math
 
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_GONE,
@@ -44,8 +45,9 @@ class AgentLink:
         self._max_age_s, self._time = max_age_s, time
         self._beat_at: float | None = None
         self._tick = NO_TICK  # of the last beat
-        self._alive: int | None = None  # publishers; None: the middleware has not reported any
-        self._names: tuple[str, ...] = ()
+        self.alive = -1  # publishers; -1: the middleware has not reported any
+        self.names: Sequence[str] = ()  # of their nodes, as far as they are known
+        self._contest = ''  # who publishes the heartbeat, if there are several
         self.latch = ''  # the agent's reason for SAFE; '' without one
 
     @property
@@ -54,17 +56,19 @@ class AgentLink:
 
     def beat(self, tick: int, latch: str) -> None:
         """Record a heartbeat. While two agents publish, it can set the latch and do no more."""
-        if self._contest():
+        if self._contest:
             self.latch = latch or self.latch
         elif tick > self._tick:
             self._tick, self.latch = tick, latch
             self._beat_at = self._time.steady
 
-    def set_publishers(self, alive: int, names: Collection[str]) -> None:
+    def set_publishers(self, alive: int, names: Sequence[str]) -> None:
         """Record how many publishers of the heartbeat are alive, and the names of their nodes."""
-        if alive != self._alive:
+        if alive != self.alive:
             self._tick = NO_TICK  # a restarted agent counts from the beginning
-        self._alive, self._names = alive, tuple(sorted(names))
+        self.alive, self.names = alive, names
+        nodes = ', '.join(sorted(names)) or 'unnamed nodes'
+        self._contest = f'{TWO_AGENTS}: {nodes}' if alive > 1 else ''
 
     def forget(self) -> None:
         """The agent has left for good. Its latch stays."""
@@ -72,7 +76,7 @@ class AgentLink:
 
     def refusal(self) -> str:
         """The reason why the base may not move; '' if it may."""
-        return self._contest() or (AGENT_IS_SILENT if self._silence() else '')
+        return self._contest or (AGENT_IS_SILENT if self._silence() else '')
 
     def safe_refusal(self) -> str:
         """The reason of SAFE and the way out; '' without a latch."""
@@ -80,28 +84,22 @@ class AgentLink:
 
     def stop_reason(self) -> str:
         """The reason why a running motion must end; '' if it may go on."""
-        reason = self.safe_refusal() or self._contest() or self._silence()
+        reason = self.safe_refusal() or self._contest or self._silence()
         return f'{reason}: the rover was stopped' if reason else ''
 
-    def next_wakeup(self) -> float | None:
-        """The time at which a silence begins; None if no change is due."""
+    def next_wakeup(self) -> float:
+        """The time at which a silence begins."""
         if self._beat_at is None or self._time.steady - self._beat_at > self._max_age_s:
-            return None
+            return math.inf
         return self._beat_at + self._max_age_s + 0.01
 
     def _silence(self) -> str:
         """Why an agent that was heard is missed; '' if it is not."""
-        if self._beat_at is not None and self._alive == 0:
+        if self._beat_at is not None and self.alive == 0:
             return AGENT_IS_GONE
         if self._beat_at is not None and self._time.steady - self._beat_at > self._max_age_s:
             return RefusalCode.AGENT_FELL_SILENT.text(seconds=self._max_age_s)
         return ''
-
-    def _contest(self) -> str:
-        """Who publishes the heartbeat, if there are several; else ''."""
-        if self._alive is None or self._alive < 2:
-            return ''
-        return f'{TWO_AGENTS}: {", ".join(self._names) or "unnamed nodes"}'
 
 
 # --- Which other adapters are in front of the same rover. Pure ---------------------------------
@@ -120,14 +118,6 @@ class Presence(Model):
     rover: str
 
 
-def decode_presence(text: str) -> Presence | None:
-    """None for a text that is no presence."""
-    try:
-        return Presence.model_validate_json(text)
-    except ValidationError:
-        return None
-
-
 class OtherAdapters:
     """Times are seconds of a steady clock."""
 
@@ -135,7 +125,12 @@ class OtherAdapters:
         self._own = own
         self._heard: dict[str, tuple[str, float]] = {}  # by identity: name, time
 
-    def record(self, presence: Presence, now: float) -> None:
+    def record(self, text: str, now: float) -> None:
+        """A message has arrived. One that is no presence is ignored."""
+        try:
+            presence = Presence.model_validate_json(text)
+        except ValidationError:
+            return
         if presence.rover == self._own.rover and presence.identity != self._own.identity:
             self._heard[presence.identity] = (presence.node, now)
 
@@ -147,8 +142,3 @@ class OtherAdapters:
 def contest(names: tuple[str, ...]) -> str:
     """Why the rover may not move; '' without another adapter."""
     return f'{OTHER_ADAPTER}: {", ".join(names)}' if names else ''
-
-
-def stopped_for_others(names: tuple[str, ...]) -> str:
-    """Why a motion has ended."""
-    return f'{contest(names)}; the rover was stopped'

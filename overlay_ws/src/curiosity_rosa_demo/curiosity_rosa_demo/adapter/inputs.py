@@ -8,34 +8,26 @@
 
 """Subscriptions that feed the rules: odometry, joint states, commands of a drive, e-stop, the
 agent's heartbeat, the other adapters, the scan.
-
-``taking`` gives the rules for some steps: under the adapter's lock, and what is due after them is
-executed at its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 import math
 import time
 import uuid
 
-from curiosity_rosa_demo.adapter.agent_link import (
-    decode_presence,
-    OtherAdapters,
-    PERIOD_S,
-    Presence,
-)
-from curiosity_rosa_demo.adapter.drive_watch import Pose, tilt_of
-from curiosity_rosa_demo.adapter.graph import GraphThread, publishers
+from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, PERIOD_S, Presence
+from curiosity_rosa_demo.adapter.graph import CallTrace, GraphThread, publishers
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
+from curiosity_rosa_demo.adapter.watches import Pose, tilt_of
 from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.geometry import yaw_of
-from curiosity_rosa_demo.infra.config.topics import Config, RoverTopics
-from curiosity_rosa_demo.infra.obstacles import ObstacleView, RoverShape, view_of
+from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     LossCounter,
@@ -56,127 +48,69 @@ from std_msgs.msg import Float64MultiArray, String
 
 PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
-Taking = Callable[[], AbstractContextManager[Rules]]
 
 
-class PresenceLink:
-    """Publishes the adapter's presence, and tells the rules of other adapters of its rover."""
+class Inputs:
+    """``taking`` gives the rules for some steps: under the adapter's lock, and what is due after
+    them is executed at its end. ``joints``: the names of those of each part, by part. ``calls``
+    learns from a heartbeat, without the lock, how many calls the agent has sent.
 
-    def __init__(
-        self, node: Node, rover: RoverTopics, taking: Taking, losses: LossCounter
-    ) -> None:
-        self._taking, self._known = taking, tuple[str, ...]()
-        name = node.get_fully_qualified_name()
-        own = Presence(node=name, identity=uuid.uuid4().hex, rover=rover.cmd_vel)
-        self._message = String(data=own.model_dump_json())
-        self._others = OtherAdapters(own)
-        topic = rover.adapter_presence
-        self._publisher = GuardedPublisher(node, String, topic, PRESENCE_QOS, losses)
-        node.create_subscription(String, topic, self._on_presence, PRESENCE_QOS)
-        node.create_timer(PERIOD_S, self._on_timer, clock=STEADY_CLOCK)
-
-    def _on_presence(self, message: String) -> None:
-        presence = decode_presence(message.data)
-        if presence is not None:
-            self._others.record(presence, time.monotonic())
-            self._tell_rules()
-
-    def _on_timer(self) -> None:
-        self._publisher.publish(self._message)
-        self._tell_rules()
-
-    def _tell_rules(self) -> None:
-        names = self._others.names(time.monotonic())
-        if names != self._known:
-            self._known = names
-            with self._taking() as rules:
-                rules.adapters(names)
-
-
-class ScanInput:
-    """The rover's scan, on a node and a thread of its own, so that no other lane waits for it.
-    Each is projected into the base frame; the rover's body is that of its parts' posture.
-    """
-
-    def __init__(self, config: Config, rules: Rules, taking: Taking, graph: GraphThread) -> None:
-        self.node = Node('adapter_scan')
-        self._rules, self._taking = rules, taking
-        self._scans = 0
-        if not rules.obstacles.enabled:
-            return
-        self._thresholds = config.thresholds
-        self._frames = config.topics.tf
-        self._topic = config.topics.rover.scan
-        self._transforms = make_transform_source(self.node, config)
-        self.node.create_subscription(LaserScan, self._topic, self._on_scan, NEWEST_ONLY)
-        graph.add(self._look_for_publisher)
-
-    def _on_scan(self, message: LaserScan) -> None:
-        view = self._view(message)
-        with self._taking() as rules:
-            self._scans += 1
-            rules.scan(*() if view is None else (view.sees_ahead, dict(view.free_m)))
-
-    def _view(self, message: LaserScan) -> ObstacleView | None:
-        try:
-            sensor = level_pose(
-                self._transforms, self._frames, message.header.frame_id, at_ns=stamp_ns(message)
-            )
-        except TransformUnavailable:
-            return None
-        stowed = [name for name, part in self._rules.parts.items() if part.is_stowed]
-        return view_of(message, sensor, RoverShape.of(self._thresholds, stowed))
-
-    def _look_for_publisher(self) -> None:
-        before = self._scans
-        if self.node.count_publishers(self._topic):
-            return
-        with self._taking() as rules:
-            if self._scans == before:  # none has arrived since the look
-                rules.scan_gone()
-
-
-class TelemetryInputs:
-    """``joints``: the names of those of each part, by part. ``wheels``: those of the wheels'
-    joints. ``on_calls`` gets the tick of a heartbeat and the numbers of the calls that the agent
-    has sent, without the lock.
+    The scan comes on ``scan_node``, and on a thread of its own, so that no other lane waits for
+    it. Each is projected into the base frame; the rover's body is that of its parts' posture.
     """
 
     def __init__(
         self,
         node: Node,
         config: Config,
-        taking: Taking,
+        rules: Rules,
+        taking: Callable[[], AbstractContextManager[Rules]],
         graph: GraphThread,
+        calls: CallTrace,
         *,
-        on_calls: Callable[[int, dict[str, int]], None],
         joints: Mapping[str, Sequence[str]],
-        wheels: Sequence[str],
+        losses: LossCounter,
     ) -> None:
-        topics = config.topics
-        self._node, self._taking, self._graph = node, taking, graph
-        self._on_calls, self._joints, self._wheels = on_calls, joints, WheelSpeed(wheels)
-        self._heartbeat_topic = topics.status.kernel
-        self._agents_alive = 0
-        self._agents: list[str] = []  # their names, as the rules know them
+        self._node, self._thresholds, self._frames = node, config.thresholds, config.topics.tf
+        self._rules, self._taking, self._graph, self._calls = rules, taking, graph, calls
+        motion, rover = config.thresholds.motion, config.topics.rover
+        self._heartbeat_topic = config.topics.status.kernel
+        self._joints = joints
+        self._wheels = WheelSpeed(motion.wheel_joints if config.robot.mobile_base else ())
+        self._scans = 0
+        self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
         self.pose: Pose | None = None
         self.mast_turn: float | None = None
-        self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
-        node.create_subscription(Odometry, topics.rover.odometry, self._on_odometry, NEWEST_ONLY)
-        node.create_subscription(
-            JointState, topics.rover.joint_states, self._on_joints, NEWEST_ONLY
-        )
-        drives = {topics.rover.cmd_vel: Twist, topics.rover.wheel_commands: Float64MultiArray}
+
+        node.create_subscription(Odometry, rover.odometry, self._on_odometry, NEWEST_ONLY)
+        node.create_subscription(JointState, rover.joint_states, self._on_joints, NEWEST_ONLY)
+        drives = {rover.cmd_vel: Twist, rover.wheel_commands: Float64MultiArray}
         for topic, kind in drives.items():
             if topic and config.robot.mobile_base:
                 heard = partial(self._on_drive_command, topic)
                 node.create_subscription(kind, topic, heard, NEWEST_ONLY, raw=True)
-        lease_s = config.thresholds.motion.agent_lease_s
         subscribe_to_heartbeat(
-            node, self._heartbeat_topic, lease_s, self._on_heartbeat, self._on_publishers
+            node,
+            self._heartbeat_topic,
+            motion.agent_lease_s,
+            self._on_heartbeat,
+            self._on_publishers,
         )
-        subscribe_to_button(node, topics.rover.e_stop, self._on_e_stop)
-        graph.add(self._look_for_agents)
+        subscribe_to_button(node, rover.e_stop, self._on_e_stop)
+
+        name, identity = node.get_fully_qualified_name(), uuid.uuid4().hex
+        own = Presence(node=name, identity=identity, rover=rover.cmd_vel)
+        self._others = OtherAdapters(own)
+        self._presence = String(data=own.model_dump_json())
+        topic = rover.adapter_presence
+        self._presence_topic = GuardedPublisher(node, String, topic, PRESENCE_QOS, losses)
+        node.create_subscription(String, topic, self._on_presence, PRESENCE_QOS)
+        node.create_timer(PERIOD_S, self._tell_presence, clock=STEADY_CLOCK)
+
+        self.scan_node, self._scan_topic = Node('adapter_scan'), rover.scan
+        if rules.obstacles.enabled:
+            self._transforms = make_transform_source(self.scan_node, config)
+            self.scan_node.create_subscription(LaserScan, rover.scan, self._on_scan, NEWEST_ONLY)
 
     def ages_s(self) -> dict[str, float | None]:
         """Seconds since the last message of each source; None: never, or the agent is gone."""
@@ -187,9 +121,8 @@ class TelemetryInputs:
         }
 
     def _on_odometry(self, message: Odometry) -> None:
-        pose, twist = message.pose.pose, message.twist.twist
-        place = (pose.position.x, pose.position.y, yaw_of(pose.orientation))
-        q = pose.orientation
+        pose, twist, q = message.pose.pose, message.twist.twist, message.pose.pose.orientation
+        place = (pose.position.x, pose.position.y, yaw_of(q))
         with self._taking() as rules:
             self._received_s[ODOMETRY] = time.monotonic()
             self.pose = place if all(map(math.isfinite, place)) else None
@@ -225,6 +158,8 @@ class TelemetryInputs:
         with self._taking() as rules:
             rules.set_e_stop(pressed)
 
+    # --- the agent --------------------------------------------------------------------------
+
     def _on_heartbeat(self, message: String) -> None:
         heartbeat = decode_heartbeat(message.data)
         if heartbeat is None:
@@ -234,28 +169,66 @@ class TelemetryInputs:
             self._received_s[HEARTBEAT] = time.monotonic()
             rules.heartbeat(tick, safe_reason)
         if calls is not None:
-            self._on_calls(tick, calls)
+            self._calls.record_sent(tick, calls)
 
     def _on_publishers(self, alive: int) -> None:
         with self._taking() as rules:
-            self._agents_alive, self._agents = alive, []
             rules.agents(alive, [])  # two stop the rover before their names are known
-        self._graph.soon(self._look_for_agents)
+        self._graph.soon(self.look_for_agents)
 
-    def _look_for_agents(self) -> None:
-        """Name several agents, and forget the heartbeat of an agent without a publisher, so that a
-        person can call the services.
+    def look_for_agents(self) -> None:
+        """A look into the graph: name several agents, and forget the heartbeat of an agent without
+        a publisher, so that a person can call the services.
         """
-        heard_s = self._received_s[HEARTBEAT]
+        heard_s, agent = self._received_s[HEARTBEAT], self._rules.agent
         names = publishers(self._node, self._heartbeat_topic)
-        if self._agents_alive < 2 and (names or heard_s is None):
+        if agent.alive < 2 and (names or heard_s is None):
             return
         with self._taking() as rules:
-            if self._agents_alive > 1 and names != self._agents:
-                self._agents = names
-                rules.agents(self._agents_alive, names)
+            if agent.alive > 1 and names != agent.names:
+                rules.agents(agent.alive, names)
             silent = self._received_s[HEARTBEAT] == heard_s  # since the look
-            if rules.agent.received and not names and silent:
+            if agent.received and not names and silent:
                 rules.agent_gone()
-                if not rules.agent.received:
+                if not agent.received:
                     self._received_s[HEARTBEAT] = None
+
+    # --- the other adapters -----------------------------------------------------------------
+
+    def _on_presence(self, message: String) -> None:
+        self._others.record(message.data, time.monotonic())
+        self._tell_others()
+
+    def _tell_presence(self) -> None:
+        self._presence_topic.publish(self._presence)
+        self._tell_others()
+
+    def _tell_others(self) -> None:
+        names = self._others.names(time.monotonic())
+        if names != self._rules.other_adapters:
+            with self._taking() as rules:
+                rules.adapters(names)
+
+    # --- the scan ---------------------------------------------------------------------------
+
+    def _on_scan(self, message: LaserScan) -> None:
+        seen: tuple[bool, dict[str, float]] | tuple[()] = ()
+        with suppress(TransformUnavailable):
+            sensor = level_pose(
+                self._transforms, self._frames, message.header.frame_id, at_ns=stamp_ns(message)
+            )
+            stowed = [name for name, part in self._rules.parts.items() if part.is_stowed]
+            view = view_of(message, sensor, RoverShape.of(self._thresholds, stowed))
+            seen = view.sees_ahead, dict(view.free_m)
+        with self._taking() as rules:
+            self._scans += 1
+            rules.scan(*seen)
+
+    def look_for_scan(self) -> None:
+        """A look into the graph: a scan without a publisher."""
+        before = self._scans
+        if not self._rules.obstacles.enabled or self.scan_node.count_publishers(self._scan_topic):
+            return
+        with self._taking() as rules:
+            if self._scans == before:  # none has arrived since the look
+                rules.scan_gone()

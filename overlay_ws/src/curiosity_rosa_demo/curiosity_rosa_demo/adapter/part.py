@@ -21,10 +21,7 @@ from enum import Enum
 import math
 from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.domain.models import (
-    NEED_TO_CLOSE_MAST,
-    NEED_TO_OPEN_MAST,
-)
+from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST, NEED_TO_OPEN_MAST
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.limits import MastConfig
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile
@@ -41,6 +38,9 @@ class Posture(str, Enum):
     MOVING = 'moving'
     DEPLOYED = 'deployed'
     UNKNOWN = 'unknown'
+
+
+KNOWN: tuple[Posture, ...] = (Posture.STOWED, Posture.DEPLOYED)
 
 
 class Reading(NamedTuple):
@@ -62,13 +62,14 @@ class Part:
     still. Goals of an action are cancelled even without joint states.
     """
 
+    must_be_seen = KNOWN  # each is unknown once the joints, which were heard, fall silent
+
     def __init__(self, name: str, profile: AppendageProfile, limits: MastConfig) -> None:
         self.name, self.commands, self.stows = name, profile.commands, profile.stows
         self.title = name.capitalize()  # at the beginning of a sentence
         self.can_be_held, self._can_cancel = profile.can_be_held, profile.can_be_cancelled
         self.holding = False  # a stop of it has not ended yet
-        self._stowed_rad, self._stow_command = profile.stowed_rad, profile.stow_command
-        self._limits = limits
+        self._profile, self._limits = profile, limits
         self._reading: Reading | None = None
         self._answered_at: float | None = None
         self._rest(Posture.UNKNOWN)
@@ -95,12 +96,7 @@ class Part:
 
     @property
     def _is_known(self) -> bool:
-        return self.posture in (Posture.STOWED, Posture.DEPLOYED)
-
-    @property
-    def _must_be_seen(self) -> bool:
-        """Whether its posture is unknown once its joints fall silent."""
-        return self._is_known
+        return self.posture in KNOWN
 
     def reached(self, command: str) -> bool:
         """Whether the last motion was this command and it is still where that leads."""
@@ -114,7 +110,7 @@ class Part:
 
     def drive_refusal(self) -> str:
         """Why the base may not drive while it is not stowed."""
-        return RefusalCode.NOT_STOWED.text(part=self.name, stow=self._stow_command)
+        return RefusalCode.NOT_STOWED.text(part=self.name, stow=self._profile.stow_command)
 
     def refusal(self, command: str, now: float) -> str:
         """Why its posture does not allow this command; '' if it does."""
@@ -154,20 +150,19 @@ class Part:
         """The angles that the caller commands it to hold now; none: they are not known, so only
         cancel its goals. None: nothing is due.
         """
-        reading = self._reading
         if not self.holding:
             return None
-        silent = reading is None or bool(self._unseen(now))
+        silent = bool(self._unseen(now))
         if silent and not self._can_cancel:
             return None
         last = self._cancelled_at if silent else self._sent_at
         if last is not None and now < last + REPEAT_S:
             return None
-        if reading is None or silent:
+        if silent or self._reading is None:
             self._cancelled_at = now
             return ()
         self._sent_at = now
-        return reading.angles
+        return self._reading.angles
 
     def hold_problem(self, now: float) -> str:
         """Why a stop of it has not ended; '' without one."""
@@ -200,24 +195,19 @@ class Part:
             elif done is False:
                 self.failed()
                 return f'{self.title} not confirmed by joint states: {command}', False
-        elif (
-            not self.holding
-            and self._reading is not None
-            and self._must_be_seen
-            and not self.is_heard(now)
-        ):
+        elif self._reading and self.posture in self.must_be_seen and not self.is_heard(now):
             self._reading = None
             self.failed()
             return f'Joint states lost: {self.name} unknown', True
         return '', False
 
-    def next_wakeup(self, now: float) -> float | None:
-        """The time by which to call ``watch`` again; None if nothing is due."""
+    def next_wakeup(self, now: float) -> float:
+        """The time by which to call ``watch`` again."""
         if self.busy or self.holding:
             return now + CHECK_S
-        if self._must_be_seen and self._reading is not None:
+        if self.posture in self.must_be_seen and self._reading is not None:
             return self._reading.at + self._limits.joint_max_age_s + 0.01
-        return None
+        return math.inf
 
     # --- internals --------------------------------------------------------------------------
 
@@ -277,6 +267,8 @@ class Mast(Part):
     which no stop can end.
     """
 
+    must_be_seen = (Posture.STOWED,)
+
     def __init__(self, config: MastConfig) -> None:
         ends = (
             (config.open_rad, config.open_duration_s),
@@ -291,17 +283,12 @@ class Mast(Part):
         commands = {name: make(**motion) for name, motion in motions.items()}
         profile: dict[str, Any] = {'stowed_rad': config.closed_rad, 'commands': commands}
         super().__init__(MAST, AppendageProfile.model_construct(**profile), config)
-        self._up_rad = config.open_rad[0]
 
     @property
     def state(self) -> str:
-        if self.posture is Posture.MOVING:
+        if self.busy:
             return 'closing' if self.stowing else 'opening'
         return {Posture.STOWED: 'closed', Posture.DEPLOYED: 'open'}.get(self.posture, 'unknown')
-
-    @property
-    def _must_be_seen(self) -> bool:
-        return self.is_stowed
 
     def drive_refusal(self) -> str:
         return NEED_TO_CLOSE_MAST
@@ -311,12 +298,11 @@ class Mast(Part):
         return NEED_TO_OPEN_MAST if is_down else super().refusal(command, now)
 
     def _compare(self, reading: Reading) -> None:
-        raised, turn = reading.angles
-        tolerance = self._limits.tolerance_rad
-        is_down = reading.near(self._stowed_rad, tolerance)
-        if is_down and self.is_stowed:
-            return
-        if not is_down and abs(raised - self._up_rad) <= tolerance and math.isfinite(turn):
+        (raised, turn), limits = reading.angles, self._limits
+        if reading.near(limits.closed_rad, limits.tolerance_rad):
+            if self._is_known and not self.is_stowed:
+                self.failed()
+        elif abs(raised - limits.open_rad[0]) <= limits.tolerance_rad and math.isfinite(turn):
             self.posture = Posture.DEPLOYED
         elif self._is_known:
             self.failed()

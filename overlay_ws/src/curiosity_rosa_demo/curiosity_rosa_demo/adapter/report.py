@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping
 from curiosity_rosa_demo.adapter.agent_link import contest
 from curiosity_rosa_demo.adapter.part import Posture
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.watches import ViewState
+from curiosity_rosa_demo.adapter.watches import Pose, ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, VIEW_LOST
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -29,19 +29,19 @@ MIN_PERIOD_S = 0.05  # shortest time between two messages
 
 def status_of(
     rules: Rules,
-    pose: tuple[float, float, float] | None,
+    pose: Pose | None,
     mast_turn: float | None,
-    real_time_factor: float | None = None,
     rivals: Mapping[str, list[str]] | None = None,
 ) -> Status:
     """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians.
-    ``real_time_factor`` is the measured one; None without simulated time that advances.
     ``rivals``: the nodes that publish one topic of the rover, by topic.
     """
-    mast, obstacles = rules.mast, rules.obstacles
+    mast, obstacles, factor = rules.mast, rules.obstacles, rules.time.measured
     is_known = mast is None or mast.posture is not Posture.UNKNOWN
     is_open = mast is not None and not mast.is_stowed if is_known else None
     is_heard = mast is not None and mast.is_heard(rules.time.simulated)
+    # The scan of a stowed mast may see nothing of the way.
+    is_cause = obstacles.view is ViewState.NO_VIEW and mast is not None and mast.is_stowed
     x, y, yaw = pose or (None, None, None)
     return {
         'mast_is_open': is_open,
@@ -59,48 +59,28 @@ def status_of(
         'violation': rules.violation,
         'other_adapters': list(rules.other_adapters),
         'rival_publishers': dict(rivals) if rivals else None,
-        'obstacle_view': view_text(rules),
-        'obstacle_ahead_m': obstacles.ahead_m,
+        'obstacle_view': f'{obstacles.view.value}{" while stowed" if is_cause else ""}',
+        'obstacle_ahead_m': (obstacles.free_m or {}).get('move_forward'),
         'free_m': obstacles.free_m,
-        'real_time_factor': None if real_time_factor is None else round(real_time_factor, 2),
+        'real_time_factor': None if factor is None else round(factor, 2),
     }
 
 
-def view_text(rules: Rules) -> str:
-    """What the scan shows of the way ahead; says so when the stowed mast is the cause."""
-    view, mast = rules.obstacles.view, rules.mast
-    stowed = view is ViewState.NO_VIEW and mast is not None and mast.is_stowed
-    return f'{view.value}{" while stowed" if stowed else ""}'
-
-
 class StatusSchedule:
-    """When to publish the status: each PERIOD_S, and when a field changes that is not measured."""
+    """When to publish the status: each PERIOD_S, and when a field changes that is not measured,
+    MIN_PERIOD_S after the last at the earliest. Steady seconds.
+    """
 
     def __init__(self) -> None:
-        self._published_at = float('-inf')
-        self._published: Status = {}
-        self._changed = True
+        self._published_at, self._published = float('-inf'), Status()
 
-    def take_due(self, status: Status, now: float) -> bool:
-        """Whether to publish ``status`` at ``now``, in steady seconds. True marks it published."""
-        decided = without_measured(status)
-        self._changed = decided != self._published
-        if now < self.next_wakeup():
-            return False
-        self._published_at, self._published, self._changed = now, decided, False
-        return True
+    def due_at(self, status: Status) -> float:
+        is_news = without_measured(status) != self._published
+        return self._published_at + (MIN_PERIOD_S if is_news else PERIOD_S)
 
-    def is_news(self, status: Status) -> bool:
-        """Whether a field has changed of which ``next_wakeup`` does not know yet."""
-        return not self._changed and without_measured(status) != self._published
-
-    def lost(self) -> None:
-        """The due status could not be published. It is due again after MIN_PERIOD_S."""
-        self._published, self._changed = {}, True
-
-    def next_wakeup(self) -> float:
-        """Steady time in seconds by which to call ``take_due`` again."""
-        return self._published_at + (MIN_PERIOD_S if self._changed else PERIOD_S)
+    def published(self, status: Status, now: float) -> None:
+        """``status``: empty if it was lost, which is due again after MIN_PERIOD_S."""
+        self._published_at, self._published = now, without_measured(status)
 
 
 SILENT_S = 2.0  # each source publishes at least five times a second
@@ -125,13 +105,12 @@ def diagnose(
     ``clock_problem``: why no motion can be timed; '' without one.
     """
     mast = rules.mast
-    silent = {source: age_s for source, age_s in ages_s.items() if age_s and age_s > SILENT_S}
     stopping = rules.stopping and rules.last_error
     unknown = mast is not None and mast.posture is Posture.UNKNOWN
     errors = [
         *(RefusalCode.NO_SERVICE.text(name=name) for name in missing),
         *(clock_problem, contest(rules.other_adapters)),
-        *(f'No {source} for {age_s:.0f} s' for source, age_s in silent.items()),
+        *(f'No {source} for {s:.0f} s' for source, s in ages_s.items() if s and s > SILENT_S),
     ]
     warnings = [
         *rival_texts(status),
@@ -159,17 +138,13 @@ def mismatch(
     """The way out of a wrong choice; '' without one. ``missing``: names of the ``chosen`` profile
     behind which there is no robot. A profile fits if the robot offers each of its commands.
     """
-    if not missing:
-        return ''
-    fitting = [
+    others = {name: each for name, each in profiles.items() if missing and name != chosen}
+    fitting = ' or '.join(
         name
-        for name, profile in profiles.items()
-        if name != chosen
-        and profile.commands
-        and all(is_offered(command) for _, command in profile.commands.values())
-    ]
-    if not fitting:
-        return ''
-    others = ' or '.join(sorted(fitting))
+        for name in sorted(others)
+        if (commands := others[name].commands)
+        and all(is_offered(command) for _, command in commands.values())
+    )
     way_out = 'choose with --robot, robot:= or nodes.yaml'
-    return f'Robot profile {chosen} does not fit this robot, {others} does; {way_out}'
+    told = f'Robot profile {chosen} does not fit this robot, {fitting} does; {way_out}'
+    return told if fitting else ''

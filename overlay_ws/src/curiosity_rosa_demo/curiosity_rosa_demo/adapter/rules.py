@@ -50,11 +50,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+import math
 from operator import attrgetter
 from typing import Any
 
-from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest, stopped_for_others
-from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, Pose
+from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest
 from curiosity_rosa_demo.adapter.part import MAST, Mast, Part, Posture
 from curiosity_rosa_demo.adapter.steps import (
     AlarmFold,
@@ -64,17 +64,13 @@ from curiosity_rosa_demo.adapter.steps import (
     MotionRefused,
     step,
 )
-from curiosity_rosa_demo.adapter.stop import (
-    motion_text,
-    Odometry,
-    Stop,
-    unconfirmed_stop,
-    violation_text,
-)
+from curiosity_rosa_demo.adapter.stop import is_still, motion_text, Odometry, Stop
 from curiosity_rosa_demo.adapter.watches import (
     DriverSilence,
+    DriveWatch,
     ObstacleStop,
     OdometrySilence,
+    Pose,
     Settling,
 )
 from curiosity_rosa_demo.domain.models import (
@@ -110,21 +106,17 @@ class Rules:
         stop_name: str,
         steady: Callable[[], float],
         ros_clock: Any,
-        log: InputLog | None = None,
         robot: RobotProfile | None = None,
     ) -> None:
-        """``robot``: None for one with a mobile base, a mast and no appendages."""
+        robot = robot or RobotProfile()  # a mobile base, a mast and no appendages
         self._config = config = thresholds.motion
         self.time = time = SimulatedTime(steady, ros_clock, config)
-        self.inputs = log or InputLog()
+        self.inputs = InputLog()
         self._stop_timed_out = RefusalCode.NO_ANSWER.text(name=stop_name)
-        self.has_base = robot is None or robot.mobile_base
-        profiles = robot.appendages if robot is not None else {}
-        self.parts: dict[str, Part] = {
-            name: Part(name, profile, thresholds.mast) for name, profile in profiles.items()
-        }
-        if robot is None or robot.has_mast:
-            self.parts = {MAST: Mast(thresholds.mast), **self.parts}
+        self.has_base = robot.mobile_base
+        self.parts: dict[str, Part] = {MAST: Mast(thresholds.mast)} if robot.has_mast else {}
+        for name, profile in robot.appendages.items():
+            self.parts[name] = Part(name, profile, thresholds.mast)
         self.motion = Motion.STILL
         self.last_error = ''
         self.violation = ''  # a motion that the adapter could not end; '' without one
@@ -136,12 +128,11 @@ class Rules:
         self._stop_number = 0  # of the newest call
         self._stop: Stop | None = None
         self._stop_failure = self._error_before = ''
-        self._runs_away: tuple[str, bool | None] = ('', None)  # motion_text; whether wheels stand
-        self._driven = ''  # the last motion that the adapter started
+        self._runs_away: tuple[float, bool | None] = (0.0, None)  # m/s; whether the wheels stand
         self._serial = 0
-        self._moves_in_flight: set[int] = set()
-        # 0: a start call of an earlier process that may still be unanswered.
-        self._moves_unanswered: set[int] = {0}
+        # The start calls without an answer, and whether each was given up. 0: of an earlier
+        # process.
+        self._starts = {0: True}
         self._odometry: Odometry | None = None
         self._alarms = AlarmFold()
         self.agent = AgentLink(config.heartbeat_max_age_s, time)
@@ -153,7 +144,7 @@ class Rules:
         self.obstacles = ObstacleStop(thresholds, time)
         if self.has_base:
             self._request_stop()  # an earlier process may have left the rover moving
-        self.inputs.add(LogEntry(time.steady, time.ros_ns, 'start'))
+        self.inputs.append(LogEntry(time.steady, time.ros_ns, 'start'))
 
     # --- what the rules know ----------------------------------------------------------------
 
@@ -167,9 +158,9 @@ class Rules:
         return self._stop is not None
 
     @property
-    def holding(self) -> bool:
-        """Whether a stop of a part has not ended."""
-        return any(map(attrgetter('holding'), self.parts.values()))
+    def pending(self) -> bool:
+        """Whether a stop of the base, or of a part, has not ended."""
+        return self._stop is not None or any(map(attrgetter('holding'), self.parts.values()))
 
     @property
     def settles(self) -> bool:
@@ -189,20 +180,18 @@ class Rules:
         """Whether a drive may start, but for what its own way holds."""
         return self.has_base and not self._drive_refusal()
 
-    def next_wakeup(self) -> float | None:
-        """Steady time by which to call ``due`` again; None when nothing is pending."""
+    def next_wakeup(self) -> float:
+        """Steady time by which to call ``due`` again."""
         now, simulated = self.time.steady, self.time.simulated
-        parts = [part.next_wakeup(simulated) for part in self.parts.values()]
         # The simulation's clock is never faster than steady time: nothing is missed.
-        times = [None if at is None else now + at - simulated for at in parts]
+        parts = [now + part.next_wakeup(simulated) - simulated for part in self.parts.values()]
         if self._stop is not None:
-            times.append(self._stop.next_wakeup())
+            base = self._stop.next_wakeup()
         elif self.motion is Motion.MOVING or self.settles:
-            times.append(now + LEASH_CHECK_S)
+            base = now + LEASH_CHECK_S
         else:
-            times.append(self._unasked_until())
-        times += [self.agent.next_wakeup(), self._alarms.next_wakeup()]
-        return min((at for at in times if at is not None), default=None)
+            base = self._unasked_until()
+        return min(base, self.agent.next_wakeup(), self._alarms.next_wakeup(), *parts)
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -211,20 +200,19 @@ class Rules:
         """Raises MotionRefused when ``motion`` may not start now. ``clock_problem``: why no motion
         can be timed; '' if it can.
         """
-        self._insist(clock_problem or self._motion_refusal(motion))
+        self._allow(clock_problem or self._drive_refusal(motion))
 
     @step
     def start_motion(self, motion: str, clock_problem: str = '') -> int:
         """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
-        self._insist(clock_problem or self._motion_refusal(motion))
+        self._allow(clock_problem or self._drive_refusal(motion))
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
             self.time.depart()
-        self.motion, self._driven = Motion.MOVING, motion
-        self._moved_since = None
+        self.motion, self._moved_since = Motion.MOVING, None
         self.drive.begin(motion)
         self._serial += 1
-        self._moves_in_flight.add(self._serial)
+        self._starts[self._serial] = False
         return self._serial
 
     @step
@@ -232,9 +220,7 @@ class Rules:
         """The start call answered. If it was late or a stop overtook it, request another stop.
         Raises MotionRefused if the motion is over.
         """
-        late = token in self._moves_unanswered
-        self._moves_in_flight.discard(token)
-        self._moves_unanswered.discard(token)
+        late = self._starts.pop(token, False)
         if late or self.stopping or self.motion is Motion.STILL:
             self._request_stop()
             raise MotionRefused(self.last_error or STOPPED_WHILE_STARTING)
@@ -242,15 +228,14 @@ class Rules:
     @step
     def motion_failed(self, token: int, reason: str) -> None:
         """The start call failed or timed out. It may still take effect, so request a stop."""
-        self._moves_in_flight.discard(token)
-        self._moves_unanswered.add(token)
+        self._starts[token] = True
         self.last_error = reason
         self._request_stop()
 
     @step
     def check_part(self, name: str, command: str) -> None:
         """Raises MotionRefused when this command of the part may not start now."""
-        self._insist(self._part_refusal(self.parts[name], command))
+        self._allow(self._part_refusal(self.parts[name], command))
 
     @step
     def start_part(self, name: str, command: str) -> bool:
@@ -258,7 +243,7 @@ class Rules:
         stowed. Raises MotionRefused.
         """
         part = self.parts[name]
-        self._insist(self._part_refusal(part, command))
+        self._allow(self._part_refusal(part, command))
         # A mast that is down may be told so again while the rover stands.
         again = part is self.mast and self.motion is Motion.STILL
         if part.is_stowed and part.stows(command) and not again:
@@ -293,7 +278,7 @@ class Rules:
         elif self._stop is not None and number == self._stop_number:
             self._stop.answered()
             # The rover has served every start call that was sent before this stop.
-            self._moves_unanswered.clear()
+            self._starts = {token: late for token, late in self._starts.items() if not late}
 
     @step
     def stop_failed(self, number: int, reason: str) -> None:
@@ -310,8 +295,14 @@ class Rules:
                 return f'{STOP_NOT_CONFIRMED}: {problem}'
         if self._stops_confirmed >= number:
             return ''
-        failure = self._stop.failure if self._stop is not None else ''
-        return unconfirmed_stop(self._fresh, failure, self._settling.wheels_stand)
+        fresh, failure = self._fresh, '' if self._stop is None else self._stop.failure
+        if fresh is None:
+            seen = 'no odometry'
+        elif not fresh.still:
+            seen = motion_text(fresh.speed, self._settling.wheels_stand)
+        else:
+            seen = '' if failure else 'the rover has not stood still for long enough'
+        return f'{STOP_NOT_CONFIRMED}: {"; ".join(filter(None, (seen, failure)))}'
 
     @step
     def twist_lost(self) -> None:
@@ -332,8 +323,7 @@ class Rules:
     ) -> None:
         """As ``DriveWatch.record``."""
         self.drive.record(pose, speed, turn_rate, tilt_rad)
-        config = self._config
-        still = abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
+        still = is_still(self._config, speed, turn_rate)
         self._odometry = Odometry(self.time.steady, still, abs(speed), abs(turn_rate))
         self._settling.record(self._odometry, driving=self._is_driving)
         if still:
@@ -407,10 +397,10 @@ class Rules:
     @step
     def adapters(self, names: Sequence[str]) -> None:
         """The names of the other adapters of this rover. A motion of either is stopped by both."""
-        others, refusal = tuple(names), contest(self.other_adapters)
+        others, before = tuple(names), contest(self.other_adapters)
         if others and others != self.other_adapters:
-            self._request_stop(stopped_for_others(others))
-        elif not others and self.last_error in (refusal, stopped_for_others(self.other_adapters)):
+            self._request_stop(f'{contest(others)}; the rover was stopped')
+        elif not others and self.last_error in (before, f'{before}; the rover was stopped'):
             self.last_error = ''
         self.other_adapters = others
 
@@ -436,9 +426,9 @@ class Rules:
         return Due(
             stop_call,
             zero_twist,
-            {name: angles for name, angles in holds.items() if angles is not None},
-            tuple(self._alarms.take_due(self.time.steady)),
-            (warning,) if warning else (),
+            {name: list(angles) for name, angles in holds.items() if angles is not None},
+            self._alarms.take_due(self.time.steady),
+            [warning] if warning else [],
         )
 
     # --- internals --------------------------------------------------------------------------
@@ -455,18 +445,18 @@ class Rules:
         """Whether fresh odometry reports a motion that the adapter did not start."""
         return self._moved_since is not None and self._fresh is not None
 
-    def _unasked_until(self) -> float | None:
-        """When such a motion, which may last for ``settle_s``, must be stopped; None: never."""
-        if self._moved_since is None or not self._config.stop_unexpected or self._fresh is None:
-            return None
+    def _unasked_until(self) -> float:
+        """When such a motion, which may last for ``settle_s``, must be stopped."""
+        if self._moved_since is None or not self._config.stop_unexpected or not self._fresh:
+            return math.inf
         return self._moved_since + self._config.settle_s
 
     @property
     def _is_driving(self) -> bool:
         return self.motion is Motion.MOVING and not self.stopping
 
-    def _drive_refusal(self) -> str:
-        """Why nothing may drive now; '' if it may."""
+    def _drive_refusal(self, motion: str = '') -> str:
+        """Why nothing, or not ``motion``, may drive now; '' if it may."""
         if self.e_stop:
             return E_STOP_PRESSED
         if self.agent.latch or self.other_adapters:
@@ -474,10 +464,9 @@ class Rules:
         for part in self.parts.values():
             if part.posture is not Posture.STOWED and (why := part.drive_refusal()):
                 return why
-        return self.agent.refusal() or ('' if self._stop is None else MOVE_IN_PROGRESS)
-
-    def _motion_refusal(self, motion: str) -> str:
-        return self._drive_refusal() or self.drive.refusal() or self.obstacles.refusal(motion)
+        if why := self.agent.refusal() or ('' if self._stop is None else MOVE_IN_PROGRESS):
+            return why
+        return (self.drive.refusal() or self.obstacles.refusal(motion)) if motion else ''
 
     def _part_refusal(self, part: Part, command: str) -> str:
         """Only a command that stows may start in SAFE, beside another adapter, and while a motion
@@ -500,7 +489,7 @@ class Rules:
             return MOVE_IN_PROGRESS
         return part.refusal(command, self.time.simulated)
 
-    def _insist(self, refusal: str) -> None:
+    def _allow(self, refusal: str) -> None:
         """Raises MotionRefused unless it is ''."""
         if refusal:
             self.last_error = refusal
@@ -532,12 +521,19 @@ class Rules:
         self._alarms.add(reason, self.time.steady)
 
     def _report_violation(self) -> None:
-        self.violation = violation_text(*self._runs_away, self.other_drivers)
+        speed, wheels_stand = self._runs_away
+        seen = [] if wheels_stand is None else [motion_text(speed, wheels_stand)]
+        if self.other_drivers:
+            seen.append(f'Twists are also published by {self.other_drivers}')
+        elif self.other_drivers is not None and not wheels_stand:
+            seen.append('no other driver')
+        details = f' ({"; ".join(seen)})' if seen else ''
+        self.violation = f'The rover moves on although it was stopped{details}'
         self._alarm(self.violation)
 
     def _watch_drive(self) -> str:
         """Stop a drive whose way must end; the warning that is due, or ''."""
-        if self._is_driving and (reason := self.obstacles.stop_reason(self._driven)):
+        if self._is_driving and (reason := self.obstacles.refusal(self.drive.motion, drives=True)):
             self._request_stop(f'{reason}; the rover was stopped')
         if not self._is_driving:
             self.drive.end()
@@ -577,7 +573,7 @@ class Rules:
         elif self.agent.latch and not self.stopping and self._moves_unasked:
             self._moved_since = None
             self._request_stop(f'{STOPPED_UNASKED} in SAFE')
-        elif (until := self._unasked_until()) is not None and self.time.steady >= until:
+        elif self.time.steady >= self._unasked_until():
             self._moved_since = None
             self._request_stop(STOPPED_UNASKED)
 
@@ -595,11 +591,9 @@ class Rules:
             self._stop_number += 1
         runs_away = stop.runs_away(fresh, settles=settles)
         if runs_away and fresh is not None and not self.violation:
-            wheels_stand = self._settling.wheels_stand
-            self._runs_away = (motion_text(fresh.speed, wheels_stand), wheels_stand)
+            self._runs_away = fresh.speed, self._settling.wheels_stand
             self._report_violation()
-        settled = not self._moves_in_flight and not self._moves_unanswered
-        if settled and not call and stop.is_complete(fresh):
+        if not self._starts and not call and stop.is_complete(fresh):
             self.motion, self._stop = Motion.STILL, None
             self.violation, self.stops_ended = '', self._stop_number
             if fresh is not None:

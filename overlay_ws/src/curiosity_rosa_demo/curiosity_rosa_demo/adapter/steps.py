@@ -15,18 +15,18 @@ numbers which of them are missing.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import wraps
 import json
+import math
+from types import MappingProxyType
 from typing import Annotated, Any, cast, NamedTuple, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 PERIOD_S = 0.5  # between two messages
 HISTORY = 240  # messages for a late subscriber: two minutes
-MAX_ENTRIES = 5000  # that wait for a message; the oldest are dropped
+MAX_ENTRIES = 5000  # in a message; the oldest are dropped
 ALARM_PERIOD_S = 10.0  # between two alarms of one text, steady seconds
 REFUSED = 'refused'  # the key of a refusal's reason in the log
 
@@ -35,8 +35,7 @@ class MotionRefused(Exception):
     """A rule forbids the motion. docs/reference/contracts.md lists the messages."""
 
 
-@dataclass(frozen=True)
-class Due:
+class Due(NamedTuple):
     """The commands that the caller must execute now: call the rover's stop service and report its
     result with this number; publish a zero Twist; hold these parts at these angles, radians (no
     angles: cancel their goals alone); show the alarms and the warnings.
@@ -44,16 +43,13 @@ class Due:
 
     stop_call: int | None = None
     zero_twist: bool = False
-    holds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    alarms: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    holds: Mapping[str, Sequence[float]] = MappingProxyType({})
+    alarms: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
     def to_json(self) -> dict[str, Any] | None:
         """The fields that say something; None: nothing is due."""
-        holds = {name: list(angles) for name, angles in self.holds.items()}
-        texts = {'alarms': list(self.alarms), 'warnings': list(self.warnings)}
-        fields = {**vars(self), 'holds': holds, **texts}
-        return {key: value for key, value in fields.items() if value} or None
+        return {key: value for key, value in self._asdict().items() if value} or None
 
 
 class AlarmFold:
@@ -75,9 +71,7 @@ class AlarmFold:
 
     def take_due(self, now: float) -> list[str]:
         """Return and clear the lines that are due at ``now``."""
-        for text, (until, repeats) in list(self._folds.items()):
-            if now < until:
-                continue
+        for text, (_, repeats) in [each for each in self._folds.items() if now >= each[1][0]]:
             del self._folds[text]
             if repeats:
                 times = 'once' if repeats == 1 else f'{repeats} times'
@@ -86,9 +80,9 @@ class AlarmFold:
         due, self._due = self._due, []
         return due
 
-    def next_wakeup(self) -> float | None:
-        """The time by which to call ``take_due`` again; None when no repetition is pending."""
-        return min((until for until, repeats in self._folds.values() if repeats), default=None)
+    def next_wakeup(self) -> float:
+        """The time by which to call ``take_due`` again."""
+        return min((until for until, repeats in self._folds.values() if repeats), default=math.inf)
 
 
 class LogEntry(NamedTuple):
@@ -126,35 +120,33 @@ def step(act: F) -> F:
     @wraps(act)
     def taken(rules: Any, *arguments: Any) -> Any:
         rules.time.read()
-        at = rules.time.steady, rules.time.ros_ns
+        told: Any = None
         try:
-            result = act(rules, *arguments)
+            told = result = act(rules, *arguments)
+            if isinstance(result, Due):
+                told = result.to_json()
+            return result
         except MotionRefused as refusal:
-            rules.inputs.add(LogEntry(*at, name, arguments, {REFUSED: str(refusal)}))
+            told = {REFUSED: str(refusal)}
             raise
-        told = result.to_json() if isinstance(result, Due) else result
-        rules.inputs.add(LogEntry(*at, name, arguments, told))
-        return result
+        finally:
+            entry = LogEntry(rules.time.steady, rules.time.ros_ns, name, arguments, told)
+            rules.inputs.append(entry)
 
     return cast(F, taken)
 
 
-class InputLog:
-    """Keeps the entries until they are taken. The caller holds one lock around both methods."""
+class InputLog(list[LogEntry]):
+    """The entries that wait to be taken. The caller holds one lock around it."""
 
-    def __init__(self) -> None:
-        self._waiting: deque[LogEntry] = deque(maxlen=MAX_ENTRIES)
-        self._count = 0
-
-    def add(self, entry: LogEntry) -> None:
-        self._waiting.append(entry)
-        self._count += 1
+    taken = 0
 
     def take(self, offset_s: float) -> LogBatch | None:
         """The waiting entries, each once; None without any."""
-        entries = list(self._waiting)
-        self._waiting.clear()
-        return LogBatch(self._count - len(entries), offset_s, entries) if entries else None
+        entries = self[-MAX_ENTRIES:]
+        self.taken += len(self)
+        self.clear()
+        return LogBatch(self.taken - len(entries), offset_s, entries) if entries else None
 
 
 def encode_batch(batch: LogBatch) -> str:

@@ -19,9 +19,9 @@ simulation, which publishes it more seldom.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
-from curiosity_rosa_demo.domain.models import STOP_NOT_CONFIRMED
 from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
@@ -34,8 +34,7 @@ STANDSTILL_S = 0.19  # three readings at 10 Hz: another publisher may move the r
 CHECK_S = 0.1  # longest time between two calls of advance
 
 
-@dataclass(frozen=True)
-class Odometry:
+class Odometry(NamedTuple):
     """The newest odometry: when it arrived, whether it reports standstill, metres per second and
     radians per second without sign.
     """
@@ -46,20 +45,25 @@ class Odometry:
     turn_rate: float = 0.0
 
 
+def is_still(config: MotionConfig, speed: float, turn_rate: float) -> bool:
+    """Whether m/s and rad/s of any sign are a standstill; what is not a number is none."""
+    return abs(speed) <= config.still_speed_mps and abs(turn_rate) <= config.still_turn_radps
+
+
 class Stop:
     """``fresh``: the newest odometry, None if it is old. ``settles``: it shows a body that settles
     on standing wheels, whose motion no zero Twist ends.
     """
 
     def __init__(self, config: MotionConfig, timed_out: str, time: SimulatedTime) -> None:
+        """``timed_out``: the failure of a call without an answer."""
         self._config, self._timed_out, self._time = config, timed_out, time
         self.failure = ''  # the reason for the zero Twists
-        self._call_deadline: float | None = None
-        self._recall_at: float | None = None
+        self._call_deadline = self._recall_at = math.inf
         self._recall_after = FIRST_RECALL_S
         self._flood_since: float | None = None
         self._flood_for = FIRST_PROBE_S
-        self._twist_at: float | None = None  # next zero Twist; None: not due now
+        self._twist_at = math.inf  # next zero Twist
         # The begin of the motion that the stop should have ended, or of the stop if later.
         self._runs_since = self._moved_at = time.steady
         self.again()
@@ -85,17 +89,17 @@ class Stop:
     def flood(self) -> None:
         """Begin the zero Twists, and schedule a retry of the call."""
         now = self._time.steady
-        self._call_deadline, self._recall_at = None, now + self._recall_after
+        self._call_deadline, self._recall_at = math.inf, now + self._recall_after
         if self._flood_since is None:
             self._flood_since = self._twist_at = now
 
     def answered(self) -> None:
-        self._call_deadline = self._recall_at = None
+        self._call_deadline = self._recall_at = math.inf
         self._answered_at = self._time.steady
 
     def earlier_answered(self) -> None:
         """A call before the newest was answered: the rover serves its calls."""
-        if self._call_deadline is not None:
+        if self._call_deadline < math.inf:
             self._call_deadline = self._time.steady + self._config.stop_timeout_s
 
     def failed(self, reason: str) -> None:
@@ -112,8 +116,8 @@ class Stop:
 
     def next_wakeup(self) -> float:
         """Steady time in seconds by which to call ``advance`` again."""
-        marks = (self._call_deadline, self._recall_at, self._twist_at)
-        return min([self._time.steady + CHECK_S, *(mark for mark in marks if mark is not None)])
+        check_at = self._time.steady + CHECK_S
+        return min(check_at, self._call_deadline, self._recall_at, self._twist_at)
 
     def is_complete(self, fresh: Odometry | None) -> bool:
         """Whether the rover is known to be still.
@@ -133,17 +137,27 @@ class Stop:
 
     def advance(self, fresh: Odometry | None, *, settles: bool) -> tuple[bool, bool]:
         """Whether a call, and a zero Twist, is due now; each is returned once."""
-        now = self._time.steady
-        self._watch_standstill(fresh)
-        if self._call_deadline is not None and now >= self._call_deadline:
+        now, answered_at = self._time.steady, self._answered_at
+        if answered_at is None or fresh is None or not fresh.still:
+            self._still_since = None
+        elif self._still_since is None and fresh.at >= answered_at:
+            self._still_since = fresh.at
+        if now >= self._call_deadline:
             self.failed(self._timed_out)
-        if not settles and self._moves_on(fresh):
+        if (
+            answered_at is not None
+            and self._flood_since is None
+            and now - answered_at >= self._config.settle_s
+            and fresh is not None
+            and not (fresh.still or settles)
+            and fresh.at >= answered_at
+        ):
             self.failed('The rover moves on although /move_stop answered')
-        if self._recall_at is not None and now >= self._recall_at:
+        if now >= self._recall_at:
             self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
             self._call_due, self._recall_at = True, now + self._recall_after
         call, self._call_due = self._call_due, False
-        if call and self._flood_since is None and self._call_deadline is None:
+        if call and self._flood_since is None and self._call_deadline == math.inf:
             self._call_deadline = now + self._config.stop_timeout_s
         return call, self._is_twist_due(now, fresh)
 
@@ -162,49 +176,29 @@ class Stop:
         bound_s = self._time.stretched(self._config.stop_timeout_s + self._config.settle_s)
         return not settles and fresh.at - self._runs_since >= bound_s
 
-    def _moves_on(self, fresh: Odometry | None) -> bool:
-        """Whether a reading after the answer, settle_s after it, still shows a motion."""
-        return (
-            self._answered_at is not None
-            and self._flood_since is None
-            and self._time.steady - self._answered_at >= self._config.settle_s
-            and fresh is not None
-            and not fresh.still
-            and fresh.at >= self._answered_at
-        )
-
-    def _watch_standstill(self, fresh: Odometry | None) -> None:
-        if self._answered_at is None or fresh is None or not fresh.still:
-            self._still_since = None
-        elif self._still_since is None and fresh.at >= self._answered_at:
-            self._still_since = fresh.at
-
     def _is_twist_due(self, now: float, fresh: Odometry | None) -> bool:
         if self._flood_since is None:
             return False
+        stands_at = fresh.at if fresh is not None and fresh.still else None
         if self._probe_since is not None:
-            if fresh is not None and fresh.still:
+            if stands_at is not None:
                 return False
             # The rover moves again or odometry is lost: double the time before the next probe.
             self._probe_since, self._flood_since, self._twist_at = None, now, now
             self._flood_for = min(2 * self._flood_for, LONGEST_FLOOD_S)
         elif (
-            fresh is not None
-            and fresh.still
-            and fresh.at - self._flood_since >= self._time.stretched(self._flood_for)
+            stands_at is not None
+            and stands_at - self._flood_since >= self._time.stretched(self._flood_for)
             and not self._twist_lost
         ):
-            self._probe_since, self._twist_at = now, None
+            self._probe_since, self._twist_at = now, math.inf
             return False
-        if self._twist_at is not None and now < self._twist_at:
+        if now < self._twist_at:
             return False
         self._twist_lost = False
         unseen = fresh is None and now - self._flood_since > self._config.stop_confirm_s
         self._twist_at = now + (UNSEEN_TWIST_PERIOD_S if unseen else TWIST_PERIOD_S)
         return True
-
-
-# --- What a stop has achieved: its answer, and a motion that it does not end. Pure -------------
 
 
 def motion_text(speed: float, wheels_stand: bool | None) -> str:
@@ -216,29 +210,3 @@ def motion_text(speed: float, wheels_stand: bool | None) -> str:
     if wheels_stand:
         return f'the wheels stand, the body still moves at {speed:.2f} m/s'
     return f'the wheels still turn, the rover moves at {speed:.2f} m/s'
-
-
-def violation_text(moves: str, wheels_stand: bool | None, drivers: str | None) -> str:
-    """The alarm for a motion that a stop does not end. ``moves``: the motion_text. ``drivers``:
-    the names of foreign nodes that publish Twists, or ''; None: nobody has looked.
-    """
-    seen = [] if wheels_stand is None else [moves]
-    if drivers:
-        seen.append(f'Twists are also published by {drivers}')
-    elif drivers is not None and not wheels_stand:
-        seen.append('no other driver')
-    details = f' ({"; ".join(seen)})' if seen else ''
-    return f'The rover moves on although it was stopped{details}'
-
-
-def unconfirmed_stop(odometry: Odometry | None, failure: str, wheels_stand: bool | None) -> str:
-    """The answer of a stop without confirmed standstill. ``odometry`` is None unless it is fresh;
-    ``failure`` is the reason why the call failed, or ''; ``wheels_stand`` as in motion_text.
-    """
-    if odometry is None:
-        seen = 'no odometry'
-    elif not odometry.still:
-        seen = motion_text(odometry.speed, wheels_stand)
-    else:
-        seen = '' if failure else 'the rover has not stood still for long enough'
-    return f'{STOP_NOT_CONFIRMED}: {"; ".join(filter(None, (seen, failure)))}'

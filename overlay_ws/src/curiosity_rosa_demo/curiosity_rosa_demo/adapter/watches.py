@@ -9,6 +9,7 @@
 """Watches: readings in, the reason to stop out, or ''. Pure; each reads the time of the step.
 
 - ``ObstacleStop``: the scan shows an obstacle in the way, or a view that there was is lost.
+- ``DriveWatch``: stuck wheels, slip, tilt, and figures of the profile that are wrong.
 - ``OdometrySilence``: odometry falls silent during a motion.
 - ``DriverSilence``: a node that drives the wheels falls silent during a motion.
 - ``Settling``: the body still moves a little on wheels that stand. That is no reason to stop.
@@ -16,14 +17,15 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from enum import Enum
+from itertools import pairwise
 import math
-from typing import NamedTuple
 
-from curiosity_rosa_demo.adapter.stop import Odometry
+from curiosity_rosa_demo.adapter.stop import is_still, Odometry
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
-from curiosity_rosa_demo.domain.models import ODOMETRY_SILENT, VIEW_LOST
+from curiosity_rosa_demo.domain.models import ODOMETRY_SILENT, SLIPPING, STUCK, TILTED, VIEW_LOST
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.limits import MotionConfig, Thresholds
@@ -53,9 +55,7 @@ class ObstacleStop:
     def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
         self._stop_m = thresholds.telemetry.obstacle_stop_m
         self.enabled = self._stop_m > 0.0
-        self._clear_m = thresholds.obstacles.clear_m
-        self._max_age_s = thresholds.obstacles.scan_max_age_s
-        self._time = time
+        self._limits, self._time = thresholds.obstacles, time
         self._latest = ViewState.NO_SCAN
         self._scan_at = -math.inf
         self._view_at: float | None = None  # of the newest view; None: no view to lose
@@ -66,13 +66,8 @@ class ObstacleStop:
     def view(self) -> ViewState:
         if not self.enabled:
             return ViewState.OFF
-        silent = self._time.simulated - self._scan_at > self._max_age_s
+        silent = self._time.simulated - self._scan_at > self._limits.scan_max_age_s
         return ViewState.NO_SCAN if silent else self._latest
-
-    @property
-    def ahead_m(self) -> float | None:
-        """Free metres straight ahead; None without a view or without an obstacle."""
-        return (self.free_m or {}).get('move_forward')
 
     @property
     def free_m(self) -> dict[str, float | None] | None:
@@ -86,7 +81,7 @@ class ObstacleStop:
     @property
     def view_lost(self) -> bool:
         at = self._view_at
-        return at is not None and self._time.simulated - at > self._max_age_s
+        return at is not None and self._time.simulated - at > self._limits.scan_max_age_s
 
     def record(self, sees_ahead: bool | None, free_m: Mapping[str, float]) -> None:
         """A scan has arrived, as ObstacleView tells it. None: its frame has no transform to the
@@ -101,29 +96,190 @@ class ObstacleStop:
         for motion, metres in free_m.items():
             if metres < self._stop_m:
                 self._blocked.add(motion)
-            elif metres >= self._clear_m:
+            elif metres >= self._limits.clear_m:
                 self._blocked.discard(motion)
 
     def forget(self) -> None:
         """The scan's publisher is gone: no view to wait for. What is blocked stays blocked."""
         self._view_at = None
 
-    def refusal(self, motion: str) -> str:
-        """Why ``motion`` may not start now; '' if it may."""
-        waits = self._view_at is not None and motion not in self._blocked
-        if waits and self.view is ViewState.NO_VIEW:
-            self._view_at = None  # the rover starts blind, as it always does without a view
-        return self.stop_reason(motion)
-
-    def stop_reason(self, motion: str) -> str:
-        """Why the rover, driving ``motion``, must stop; '' if it may go on."""
+    def refusal(self, motion: str, *, drives: bool = False) -> str:
+        """Why ``motion`` may not start now, or the rover, which ``drives`` it, must stop; '' if
+        it may go on.
+        """
         if not self.enabled:
             return ''
         if motion in self._blocked:
             ways = ' or '.join(name for name in DIRECTIONS if name not in self._blocked)
             ways = f'{ways or "no motion"} leads past it'
             return RefusalCode.OBSTACLE.text(obstacle_m=self._free_m[motion], ways=ways)
+        if not drives and self._view_at is not None and self.view is ViewState.NO_VIEW:
+            self._view_at = None  # the rover starts blind, as it always does without a view
         return VIEW_LOST if self.view_lost else ''
+
+
+RAMP_S = 1.0
+TILT_HYSTERESIS_RAD = 0.05
+STILL_M, STILL_RAD = 0.02, 0.02  # a pose within these of another shows no motion
+MIN_READINGS = 5  # in a window of slip, and of a leg
+FAR_OFF = 0.25  # of the profile's figure
+MIN_LEG_M = 0.5  # a leg of a navigation is 1 m long
+MAX_RADIUS_M = 1000.0  # the greatest that a profile can say; a rover that drives straight on
+
+Pose = tuple[float, float, float]  # x, y, yaw: metres, radians
+
+
+def tilt_of(x: float, y: float, z: float, w: float) -> float | None:
+    """Radians between the z axis of a body with this orientation and the vertical: from the
+    rotation matrix of a quaternion, R33 = 1 - 2 (x^2 + y^2) / |q|^2. None: not a rotation.
+    """
+    norm = x * x + y * y + z * z + w * w
+    if not math.isfinite(norm) or norm < 1e-6:
+        return None
+    return math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * (x * x + y * y) / norm)))
+
+
+class DriveWatch:
+    """- Stuck: a motion was started, odometry is fresh, and for ``stuck_s`` it shows no motion.
+    - Slip: over ``slip_s`` the mean speed of a motion is below ``1 - slip_limit`` of its expected
+    speed. The demo's commands are wheel units, not metres per second. So the expected speed is the
+    greatest mean over such a window in this run, or of ``move_forward`` at least ``forward_mps``.
+    - Tilt: the angle between the body's z axis and the vertical is above ``tilt_limit_rad``. The
+    rover is stopped, and refused until the angle is ``TILT_HYSTERESIS_RAD`` below the limit.
+    - A figure of the profile is wrong, or the rover is another one, when the last long enough leg
+    of a motion shows one that differs by more than FAR_OFF. That stops nothing. The radius of an
+    arc is its speed divided by its turn rate.
+
+    The first ``RAMP_S`` of a motion count neither as slip nor for a figure: the wheels accelerate.
+    Its time is that of the simulator.
+    """
+
+    def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
+        self._drive, self._config = thresholds.drive, thresholds.motion
+        self._body, self._radius_m = thresholds.body, thresholds.obstacles.turn_radius_m
+        self._time = time
+        self.motion = ''  # '': none since the last standstill
+        self._began = 0.0
+        self._progress_at = 0.0  # of the newest reading that showed motion
+        self._anchor: Pose | None = None  # where the rover was then
+        self._heard_at = -math.inf
+        self._speeds: deque[tuple[float, float]] = deque()  # time, m/s
+        self._fastest = {'move_forward': self._drive.forward_mps}
+        self._tilt = 0.0
+        self._tilted = False
+        self._leg: list[tuple[Pose, float, float]] = []  # of this motion: m/s, no sign; rad/s
+        self._figures: dict[str, list[str]] = {}  # of the last leg that tells, by motion
+
+    def begin(self, motion: str) -> None:
+        """The start call of ``motion`` is sent now. A repeated one changes nothing."""
+        if motion != self.motion:
+            if self.motion:
+                self.end()
+            self.motion = motion
+            self._began = self._progress_at = self._time.simulated
+            self._anchor = None
+            self._speeds.clear()
+
+    def end(self) -> None:
+        """The rover stands, or is being stopped."""
+        leg, self._leg = self._leg, []
+        metres = sum(math.dist(a[:2], b[:2]) for (a, *_), (b, *_) in pairwise(leg))
+        if metres >= MIN_LEG_M and len(leg) >= MIN_READINGS:
+            self._figures[self.motion] = self._wrong_figures(leg)
+        self.motion = ''
+
+    def record(
+        self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
+    ) -> None:
+        """An odometry message: m/s and rad/s of any sign. ``pose``, ``tilt_rad`` None: not
+        finite.
+        """
+        now = self._heard_at = self._time.simulated
+        limit = self._drive.tilt_limit_rad
+        if tilt_rad is not None and limit > 0.0:
+            self._tilt = tilt_rad
+            self._tilted = tilt_rad > (limit - TILT_HYSTERESIS_RAD if self._tilted else limit)
+        if self._shows_motion(pose, speed, turn_rate):
+            self._progress_at, self._anchor = now, pose
+        elif self._anchor is None:
+            self._anchor = pose
+        if not self.motion or now - self._began < RAMP_S or not math.isfinite(speed):
+            return
+        self._speeds.append((now, abs(speed)))
+        while now - self._speeds[0][0] > self._drive.slip_s:
+            self._speeds.popleft()
+        if pose is not None and math.isfinite(turn_rate):
+            self._leg.append((pose, abs(speed), turn_rate))
+
+    def _shows_motion(self, pose: Pose | None, speed: float, turn_rate: float) -> bool:
+        if not is_still(self._config, speed, turn_rate):
+            return True
+        if pose is None or self._anchor is None:
+            return False
+        x, y, yaw = self._anchor
+        turned = math.remainder(pose[2] - yaw, math.tau)
+        return math.hypot(pose[0] - x, pose[1] - y) > STILL_M or abs(turned) > STILL_RAD
+
+    def refusal(self) -> str:
+        """Why no motion may start now; '' if it may."""
+        if not self._tilted:
+            return ''
+        tilt, limit = math.degrees(self._tilt), math.degrees(self._drive.tilt_limit_rad)
+        return (
+            f'{TILTED} of {tilt:.0f} degrees, limit {limit:.0f}: no motion until the rover stands '
+            'more level'
+        )
+
+    def stop_reason(self) -> str:
+        """Why the rover must stop; '' if it may go on."""
+        reason = self.refusal() or self._stuck_or_slips()
+        return f'{reason}; the rover was stopped' if reason else ''
+
+    def _stuck_or_slips(self) -> str:
+        now = self._time.simulated
+        if not self.motion or now - self._heard_at > self._config.odometry_max_age_s:
+            return ''
+        stuck_s = self._drive.stuck_s
+        if stuck_s > 0.0 and now - max(self._began, self._progress_at) >= stuck_s:
+            return f'{STUCK}: odometry shows no motion for {stuck_s:g} s of {self.motion}'
+        window = self._speeds
+        covered = window and now - self._began >= RAMP_S + self._drive.slip_s
+        if self._drive.slip_limit <= 0.0 or not covered or len(window) < MIN_READINGS:
+            return ''
+        mean = math.fsum(speed for _, speed in window) / len(window)
+        expected = self._fastest.get(self.motion, 0.0)
+        if mean >= expected:
+            self._fastest[self.motion] = mean
+            return ''
+        slip = 1.0 - mean / expected
+        if slip <= self._drive.slip_limit:
+            return ''
+        return (
+            f'{SLIPPING} of {slip:.0%}: {mean:.2f} instead of {expected:.2f} m/s for '
+            f'{self._drive.slip_s:g} s of {self.motion}'
+        )
+
+    def wrong_figures(self) -> list[str]:
+        """Each figure of the profile that is far off, with its key and the measured value."""
+        return [text for texts in self._figures.values() for text in texts]
+
+    def _wrong_figures(self, leg: list[tuple[Pose, float, float]]) -> list[str]:
+        way, turn = sum(speed for _, speed, _ in leg), sum(rate for _, _, rate in leg)
+        speed = way / len(leg)
+        if DIRECTIONS[self.motion] == 0:
+            told = [(speed, 'm/s', 'body.forward_mps', self._body.forward_mps)]
+        else:
+            radius_m = min(way / max(abs(turn), 1e-9), MAX_RADIUS_M)
+            told = [
+                (speed, 'm/s', 'body.turn_mps', self._body.turn_mps),
+                (radius_m, 'm of radius', 'obstacles.turn_radius_m', self._radius_m),
+            ]
+        return [
+            f'{self.motion} measures {measured:.3g} {unit}, the profile says {figure:.3g}: '
+            f'correct thresholds.{key} in it'
+            for measured, unit, key, figure in told
+            if abs(measured - figure) > FAR_OFF * figure
+        ]
 
 
 class OdometrySilence:
@@ -136,12 +292,12 @@ class OdometrySilence:
 
     def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
         self._config, self._time = config, time
-        self._began: float | None = None  # the motion; None: the rover stands or is being stopped
-        self._warned = False
+        self.end()
 
     def end(self) -> None:
         """The rover stands, or is being stopped."""
-        self._began, self._warned = None, False
+        self._began: float | None = None
+        self._warned = False
 
     def check(self, heard_at: float | None) -> tuple[str, str]:
         """While the rover moves: a warning, once in a silence, and the reason to stop; '' for
@@ -157,21 +313,12 @@ class OdometrySilence:
         if silent_s >= self._time.stretched(stop_s):
             return '', f'{ODOMETRY_SILENT} for {stop_s:g} s; the rover was stopped'
         warned, self._warned = self._warned, silent_s >= self._time.stretched(warn_s)
-        if self._warned and not warned:
-            return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion', ''
-        return '', ''
+        is_news = self._warned and not warned
+        return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion' if is_news else '', ''
 
 
 HEARD = 3  # commands of a drive from which on their topic is watched
 LONGER = 3.0  # times the longest pause so far: no silence of a driver that repeats slowly
-
-
-class _Commands(NamedTuple):
-    """Those of a drive on one topic. ``longest_s``: the longest pause between two."""
-
-    total: int
-    at: float  # of the newest
-    longest_s: float
 
 
 class DriverSilence:
@@ -185,17 +332,17 @@ class DriverSilence:
 
     def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
         self._config, self._time = config, time
-        self._heard: dict[str, _Commands] = {}  # by topic
+        # The commands of a drive by topic: how many, the time of the newest, the longest pause.
+        self._heard: dict[str, tuple[int, float, float]] = {}
 
     def end(self) -> None:
         """The rover stands, or is being stopped."""
         self._heard.clear()
 
     def record(self, topic: str) -> None:
-        """A command of a drive has arrived."""
         now = self._time.steady
-        total, at, longest_s = self._heard.get(topic, _Commands(0, now, 0.0))
-        self._heard[topic] = _Commands(total + 1, now, max(longest_s, now - at))
+        total, at, longest_s = self._heard.get(topic, (0, now, 0.0))
+        self._heard[topic] = total + 1, now, max(longest_s, now - at)
 
     def stop_reason(self, heard_at: float | None) -> str:
         """Why the rover must stop; '' if it may go on. ``heard_at``: when the newest odometry
@@ -203,10 +350,10 @@ class DriverSilence:
         """
         limit_s = self._config.driver_silence_s
         until = self._time.steady if heard_at is None else heard_at
-        for topic, heard in self._heard.items():
-            silent_s = until - heard.at
-            longest_s = max(self._time.stretched(limit_s), LONGER * heard.longest_s)
-            if limit_s > 0.0 and heard.total >= HEARD and silent_s >= longest_s:
+        for topic, (total, at, longest_s) in self._heard.items():
+            silent_s = until - at
+            allowed_s = max(self._time.stretched(limit_s), LONGER * longest_s)
+            if limit_s > 0.0 and total >= HEARD and silent_s >= allowed_s:
                 return RefusalCode.DRIVER_FELL_SILENT.text(topic=topic, seconds=silent_s)
         return ''
 
@@ -221,7 +368,7 @@ class Settling:
 
     def __init__(self, config: MotionConfig, joint_max_age_s: float, time: SimulatedTime) -> None:
         self._config, self._joint_max_age_s, self._time = config, joint_max_age_s, time
-        self._wheels: tuple[float, float] | None = None  # time, rad/s of the fastest
+        self._wheels = -math.inf, math.nan  # time, rad/s of the fastest
         self._odometry: Odometry | None = None
         self._since: float | None = None
         self._moved_at = -math.inf
@@ -249,7 +396,7 @@ class Settling:
     @property
     def wheels_stand(self) -> bool | None:
         """Whether all wheels stand; None: fresh joint states do not show it."""
-        at, fastest_radps = self._wheels or (-math.inf, math.nan)
+        at, fastest_radps = self._wheels
         old = self._time.steady - at > self._time.stretched(self._joint_max_age_s)
         if old or math.isnan(fastest_radps):
             return None

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from curiosity_rosa_demo.adapter.part import MAST, Part
@@ -109,7 +110,7 @@ class World:
         self._tick = 0
         self.lose_twists = 0  # 1: every zero Twist is lost; 2: every second one; 0: none
         self.twists_due = 0
-        self.alarms: tuple[str, ...] = ()
+        self.alarms: list[str] = []
 
     def new_guard(self, kind: type[Rules] = Rules, **motion: Any) -> Rules:
         config = CONFIG.motion.model_copy(update=motion)
@@ -217,7 +218,7 @@ class World:
         return self.guard.parts[MAST]
 
     def take_alarms(self) -> list[str]:
-        alarms, self.alarms = [*self.alarms], ()
+        alarms, self.alarms = self.alarms, []
         return alarms
 
     def _loses_the_twist(self) -> bool:
@@ -249,36 +250,19 @@ class World:
             self.guard.motion_started(token)
 
     def ask_mast(self, command: str) -> str:
-        try:
-            self.guard.check_part(MAST, command)
-            if self.masts.absent:
-                return 'absent'
-            if not self.guard.start_part(MAST, command):
-                return ''
-        except MotionRefused as refusal:
-            return str(refusal)
-        end = self.mast_part.commands[command]
-        request = Request(
-            self._mast_to(end.target_rad, end.duration_s),
-            lambda: self.guard.part_started(MAST),
-            self.now,
-            lambda: self.guard.part_failed(MAST, f'Service timeout: /{command}'),
-        )
-        self.masts.queue.append(request)
-        self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
-        self.carry()
-        return ''
+        return self.ask_appendage(MAST, command)
 
     def ask_appendage(self, name: str, command: str) -> str:
+        node = self.masts if name == MAST else self.parts
         try:
             self.guard.check_part(name, command)
-            if self.parts.absent:
+            if node.absent:
                 return 'absent'
             if not self.guard.start_part(name, command):
                 return ''
         except MotionRefused as refusal:
             return str(refusal)
-        settings = self.appendages[name].commands[command]
+        settings = self.guard.parts[name].commands[command]
         if settings.by_trajectory:
             self.follow(name, settings.target_rad, settings.duration_s)
             if settings.channel == 'action' and name in self.part_motions:
@@ -286,13 +270,16 @@ class World:
             self.guard.part_started(name)
             self.carry()
             return ''
+        move: Callable[[], None] = partial(self.move_appendage, name, command)
+        if name == MAST:
+            move = self._mast_to(settings.target_rad, settings.duration_s)
         request = Request(
-            lambda: self.move_appendage(name, command),
+            move,
             lambda: self.guard.part_started(name),
             self.now,
             lambda: self.guard.part_failed(name, f'Service timeout: /{command}'),
         )
-        self.parts.queue.append(request)
+        node.queue.append(request)
         self.waiting.append((self.now + SERVICE_TIMEOUT_S, request))
         self.carry()
         return ''

@@ -18,16 +18,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAdapters, Presence
-from curiosity_rosa_demo.adapter.drive_watch import DriveWatch, FAR_OFF, RAMP_S, tilt_of
 from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
     DriverSilence,
+    DriveWatch,
+    FAR_OFF,
     HEARD,
     LONGER,
     ObstacleStop,
     OdometrySilence,
+    RAMP_S,
     Settling,
+    tilt_of,
     ViewState,
 )
 from curiosity_rosa_demo.agent.react.forecast import MeasuredSpeeds, MIN_SECONDS
@@ -116,7 +119,7 @@ def test_each_alarm_is_told_once_a_period_and_none_is_lost(
         now += pause
         fold.add(text, now)
         told += [(now, line) for line in fold.take_due(now)]
-    while (wakeup := fold.next_wakeup()) is not None:
+    while (wakeup := fold.next_wakeup()) < math.inf:
         told += [(wakeup, line) for line in fold.take_due(wakeup)]
     for text in 'ab':
         lines = [(at, line) for at, line in told if line.startswith(text)]
@@ -183,8 +186,8 @@ def test_a_motion_is_blocked_below_the_stop_distance_until_the_clear_distance(
         if isinstance(each, float):
             blocked = each < STOP_M or (blocked and each < CLEAR_M)
         rule = world.after(0.0, seen(move_forward=each) if isinstance(each, float) else each)
-        assert bool(rule.stop_reason('move_forward')) is blocked
-        assert rule.refusal('move_forward') == rule.stop_reason('move_forward')
+        assert bool(rule.refusal('move_forward', drives=True)) is blocked
+        assert bool(rule.refusal('move_forward')) is blocked
 
 
 def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
@@ -195,9 +198,9 @@ def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
     }
     for state, scans in views.items():
         rule = ScanWorld().after(0.0, *scans)
-        assert (rule.view, rule.ahead_m) == (state, None)
+        assert (rule.view, rule.free_m) == (state, None)
         for motion in DIRECTIONS:
-            assert (rule.refusal(motion), rule.stop_reason(motion)) == ('', '')
+            assert (rule.refusal(motion, drives=True), rule.refusal(motion)) == ('', '')
     world = ScanWorld()
     world.after(0.0, seen(move_forward=1.0))
     rule = world.after(SCAN_MAX_AGE_S + 0.1)
@@ -213,10 +216,10 @@ def test_without_a_view_the_rover_drives_and_the_status_says_so() -> None:
 def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> None:
     for scans in ([], [None], [BLIND]):
         world = ScanWorld()
-        assert not world.after(0.0, FREE).stop_reason('move_forward')
-        assert not world.after(SCAN_MAX_AGE_S).stop_reason('move_forward')
+        assert not world.after(0.0, FREE).refusal('move_forward', drives=True)
+        assert not world.after(SCAN_MAX_AGE_S).refusal('move_forward', drives=True)
         rule = world.after(0.1, *scans)
-        assert rule.stop_reason('move_forward') == VIEW_LOST
+        assert rule.refusal('move_forward', drives=True) == VIEW_LOST
         assert rule.view_lost
         if scans != [BLIND]:
             assert rule.refusal('move_forward') == VIEW_LOST
@@ -416,7 +419,8 @@ def test_it_names_exactly_the_living_others_of_its_own_rover(
     last: dict[str, tuple[str, float]] = {}
     for presence, wait_s in heard:
         now += wait_s
-        others.record(presence, now)
+        others.record(presence.model_dump_json(), now)
+        others.record('{"node": 1, "identity": "d", "rover": "/cmd_vel"}', now)  # is none
         if presence.rover == OWN.rover and presence.identity != OWN.identity:
             last[presence.identity] = (presence.node, now)
         alive = sorted(node for node, at in last.values() if now - at <= MAX_AGE_S)

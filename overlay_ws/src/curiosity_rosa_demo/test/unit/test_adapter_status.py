@@ -21,10 +21,14 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.agent_link import decode_presence, Presence
-from curiosity_rosa_demo.adapter.calls import Call, CallLog, CLAIM_WAIT_S
-from curiosity_rosa_demo.adapter.commands import PartCommands, StandstillCommand, trajectory
-from curiosity_rosa_demo.adapter.graph import rival_publishers
+from curiosity_rosa_demo.adapter.commands import (
+    Commands,
+    failure,
+    StandstillCommand,
+    trajectory,
+    TrajectoryAction,
+)
+from curiosity_rosa_demo.adapter.graph import Call, CallLog, CLAIM_WAIT_S, rival_publishers
 from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
 from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
 from curiosity_rosa_demo.adapter.report import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
@@ -37,7 +41,6 @@ from curiosity_rosa_demo.adapter.steps import (
     MAX_ENTRIES,
     MotionRefused,
 )
-from curiosity_rosa_demo.adapter.trajectory_action import failure, TrajectoryAction
 from curiosity_rosa_demo.agent.topics.node_health import own_findings as diagnose_agent
 from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat, encode_heartbeat
 from curiosity_rosa_demo.domain.brain_state import (
@@ -77,11 +80,11 @@ def test_it_keeps_its_pace_and_ends_with_the_newest(steps: list[tuple[float, Any
     for wait, following in [*steps, (2 * PERIOD_S, None)]:
         end = now + wait
         while now < end:
-            asked = pace.is_news(status) or now >= pace.next_wakeup()
-            if asked and pace.take_due(status, now):
+            if now >= pace.due_at(status):
                 told.append((now, status))
-            assert pace.next_wakeup() > now
-            now = min(end, pace.next_wakeup())
+                pace.published(status, now)
+            assert pace.due_at(status) > now
+            now = min(end, pace.due_at(status))
         if following is not None:
             status = following
     gaps = [later - earlier for (earlier, _), (later, _) in pairwise(told)]
@@ -215,10 +218,8 @@ steps: st.SearchStrategy[Step] = st.one_of(
 def test_a_replayed_log_has_the_recorded_results(
     sequence: list[tuple[Step, float]], factor: float | None
 ) -> None:
-    clock, log = ReplayClock(100.0, None if factor is None else 0), InputLog()
-    rules = Rules(
-        CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock, log=log
-    )
+    clock = ReplayClock(100.0, None if factor is None else 0)
+    rules = Rules(CONFIG.thresholds, stop_name='/move_stop', steady=clock, ros_clock=clock)
     for step, seconds in sequence:
         clock.steady_s += seconds
         if factor is not None:
@@ -226,7 +227,7 @@ def test_a_replayed_log_has_the_recorded_results(
         with suppress(MotionRefused):
             step(rules)
         rules.due()
-    batch = log.take(0.0)
+    batch = rules.inputs.take(0.0)
     assert batch is not None
     again = decode_batch(encode_batch(batch))
     assert again is not None
@@ -241,12 +242,12 @@ def test_a_replayed_log_has_the_recorded_results(
 def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
     log = InputLog()
     for number in range(MAX_ENTRIES + 7):
-        log.add(LogEntry(float(number), None, 'due'))
+        log.append(LogEntry(float(number), None, 'due'))
     batch = log.take(0.0)
     assert batch is not None
     assert (batch.first, batch.entries[0].at, len(batch.entries)) == (7, 7.0, MAX_ENTRIES)
     assert log.take(0.0) is None
-    log.add(LogEntry(0.0, None, 'due'))
+    log.append(LogEntry(0.0, None, 'due'))
     following = log.take(0.0)
     assert following is not None
     assert following.first == MAX_ENTRIES + 7
@@ -410,7 +411,6 @@ NO_MESSAGES = ('', 'null', '[]', '{}', '7', '{"tick": 1}', '[' * 100_000)
 BATCH = '{"first": 0, "offset_s": 0.0, "entries": '
 OTHERS: dict[Callable[[str], object], tuple[str, ...]] = {
     decode_heartbeat: ('{"tick": true, "safe_reason": ""}',),
-    decode_presence: ('{"node": 1, "identity": "b", "rover": "/cmd_vel"}',),
     decode_batch: (
         '{"first": 0, "offset_s": 0.0}',
         '{"first": -1, "offset_s": 0.0, "entries": []}',
@@ -432,8 +432,6 @@ def test_what_is_no_message_of_ours_is_ignored() -> None:
 def test_messages_survive_their_encoding(tick: int, text: str, calls: dict[str, int]) -> None:
     beat = encode_heartbeat(tick, text, calls)
     assert decode_heartbeat(beat) == (tick, text, calls)
-    presence = Presence(node=f'/{text}', identity=text, rover=text)
-    assert decode_presence(presence.model_dump_json()) == presence
 
 
 ROBOTS = {
@@ -544,8 +542,8 @@ def test_the_result_of_the_last_goal_is_reported_with_the_name_of_the_action() -
 def test_a_ros_without_the_type_refuses_the_profile_and_names_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, 'curiosity_rosa_demo.adapter.trajectory_action', None)
     node: Any = Line()
+    monkeypatch.setitem(sys.modules, 'control_msgs.action', None)
     told = rf'{ACTION}.*control_msgs is not installed.*install ros'
     with pytest.raises(ConfigError, match=told):
-        PartCommands(node, CONFIG.model_copy(update={'robot': ROBOTS['action']}), LossCounter())
+        Commands(node, CONFIG.model_copy(update={'robot': ROBOTS['action']}), LossCounter())

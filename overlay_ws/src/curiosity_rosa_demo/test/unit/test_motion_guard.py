@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import math
 from typing import NamedTuple
 
 from action_profile import action_profile, profiles
@@ -507,8 +508,7 @@ class GuardedRover(RuleBasedStateMachine):
 
     @invariant()
     def what_was_due_has_been_done(self) -> None:
-        wakeup = self.world.guard.next_wakeup()
-        assert wakeup is None or wakeup >= self.world.now
+        assert self.world.guard.next_wakeup() >= self.world.now
 
     @invariant()
     def motion_without_a_closed_mast_is_being_stopped(self) -> None:
@@ -516,7 +516,7 @@ class GuardedRover(RuleBasedStateMachine):
         if guard.motion is Motion.MOVING and any(
             not part.is_stowed for part in guard.parts.values()
         ):
-            assert guard.stopping or guard.next_wakeup() is not None
+            assert guard.stopping or guard.next_wakeup() < math.inf
 
     def teardown(self) -> None:
         """Left alone with healthy services, the rover comes to rest and everybody knows it."""
@@ -529,7 +529,7 @@ class GuardedRover(RuleBasedStateMachine):
         assert world.guard.motion is Motion.STILL
         assert (
             not any(part.busy for part in world.guard.parts.values())
-            or world.guard.next_wakeup() is not None
+            or world.guard.next_wakeup() < math.inf
         )
         if self.has_base:
             drive_off(world)
