@@ -96,7 +96,6 @@ from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread
 from curiosity_rosa_demo.infra.files import (
     agent_log_file,
@@ -106,7 +105,13 @@ from curiosity_rosa_demo.infra.files import (
     task_database_file,
     trace_file,
 )
-from curiosity_rosa_demo.infra.process import END_LIMIT_S, end_within, node_config, SpinThread
+from curiosity_rosa_demo.infra.process import (
+    Diagnostics,
+    END_LIMIT_S,
+    end_within,
+    node_config,
+    SpinThread,
+)
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublisher
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
@@ -154,7 +159,7 @@ class AgentApp:
         self.event_bus = EventBus(self._listener_failed)
         self._tracer = self._make_tracer(space)
         self._recorders: list[JsonlTraceLog] = []
-        self._event_threads: list[EventThread[TraceEvent]] = []
+        self._event_threads: list[EventThread] = []
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
@@ -407,7 +412,7 @@ class AgentApp:
     # --- callbacks ----------------------------------------------------------------------------
 
     def _deliver_in_thread(self, name: str, listener: Callable[[TraceEvent], None]) -> None:
-        self._event_threads.append(EventThread(self.event_bus, name, listener, TraceEvent))
+        self._event_threads.append(EventThread(self.event_bus, name, listener))
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:
