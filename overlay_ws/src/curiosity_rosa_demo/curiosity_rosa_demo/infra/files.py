@@ -63,7 +63,7 @@ def trace_file(config: Config, namespace: str = '') -> Path | None:
 
 
 def span_file(config: Config, namespace: str = '') -> Path:
-    """The file of tracing.file. Raises OSError."""
+    """Raises OSError."""
     return _chosen(config.agent.tracing.file, f'spans_{_domain()}.jsonl', namespace)
 
 
