@@ -51,14 +51,8 @@ from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
-from curiosity_rosa_demo.infra.process import (
-    Diagnostics,
-    Finding,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
-)
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     history_qos,

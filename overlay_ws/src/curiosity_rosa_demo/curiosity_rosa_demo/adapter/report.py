@@ -20,7 +20,7 @@ from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, witho
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, VIEW_LOST
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
-from curiosity_rosa_demo.infra.process import Finding, Level
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level
 
 PERIOD_S = 1.0  # between two messages without a change
 NO_MAST = 'none'  # the mast of a robot without one

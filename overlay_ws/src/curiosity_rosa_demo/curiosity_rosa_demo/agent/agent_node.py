@@ -96,6 +96,7 @@ from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread
 from curiosity_rosa_demo.infra.files import (
     agent_log_file,
@@ -105,13 +106,7 @@ from curiosity_rosa_demo.infra.files import (
     task_database_file,
     trace_file,
 )
-from curiosity_rosa_demo.infra.process import (
-    Diagnostics,
-    END_LIMIT_S,
-    end_within,
-    node_config,
-    SpinThread,
-)
+from curiosity_rosa_demo.infra.process import END_LIMIT_S, end_within, node_config, SpinThread
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublisher
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient

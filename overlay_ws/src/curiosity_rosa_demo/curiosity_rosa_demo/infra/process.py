@@ -6,37 +6,27 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The process of a node: start parameters, signals, exit status, and its status on the diagnostics
-topic, once a second.
-"""
+"""The process of a node: start parameters, signals and exit status."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from enum import IntEnum
 import faulthandler
-import math
 import queue
 import signal
 import sys
 import threading
 from typing import Any, TextIO, TypeVar
 
-from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, STEADY_CLOCK
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy
 from rclpy._rclpy_pybind11 import RCLError
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 
 # --- Threads that spin nodes -------------------------------------------------------------------
@@ -208,98 +198,3 @@ def run_app(name: str, build: Callable[[Process], Any]) -> int:
         return 0
     finally:
         rclpy.try_shutdown()
-
-
-# --- Diagnostics --------------------------------------------------------------------------------
-# The name of a status is ``<node>: <part>``, as in diagnostic_updater. The node's name includes
-# the namespace, so several overlays can share one topic.
-
-PERIOD_S = 1.0
-HARDWARE_ID = 'curiosity_mars_rover'
-MAX_MESSAGES = 10  # the four nodes publish at the same time
-
-
-class Level(IntEnum):
-    """Levels of diagnostic_msgs/DiagnosticStatus. STALE is missing: only an aggregator sets it."""
-
-    OK = 0
-    WARN = 1
-    ERROR = 2
-
-
-@dataclass(frozen=True)
-class Finding:
-    """State of a node. ``problems``: each text with its level; an empty text is none."""
-
-    problems: Mapping[str, Level]
-    ok_message: str
-    values: Mapping[str, object]
-
-    @property
-    def level(self) -> Level:
-        """The highest of its problems."""
-        return max((level for text, level in self.problems.items() if text), default=Level.OK)
-
-    @property
-    def message(self) -> str:
-        """All problems; without any, ``ok_message``."""
-        return '; '.join(filter(None, self.problems)) or self.ok_message
-
-
-def value_text(value: object) -> str:
-    """Format a value: None or a non-finite float is ``unknown``, floats have three decimals."""
-    if value is None:
-        return 'unknown'
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        return f'{value:.3f}' if math.isfinite(value) else 'unknown'
-    return valid_unicode(str(value))  # a lone surrogate would fail to serialize
-
-
-def status_of(node_name: str, part: str, found: Finding) -> DiagnosticStatus:
-    """Build the status message. ``node_name`` is fully qualified; a leading slash is dropped."""
-    return DiagnosticStatus(
-        level=bytes([found.level]),
-        name=f'{node_name.lstrip("/")}: {part}',
-        message=value_text(found.message),
-        hardware_id=HARDWARE_ID,
-        values=[KeyValue(key=key, value=value_text(each)) for key, each in found.values.items()],
-    )
-
-
-class Diagnostics:
-    """Publishes the result of ``diagnose`` and the new losses. The timer calls ``diagnose`` on the
-    thread that spins ``node``, so it must return quickly and not raise.
-    """
-
-    def __init__(
-        self,
-        node: Node,
-        config: Config,
-        part: str,
-        diagnose: Callable[[], Finding],
-        losses: LossCounter,
-    ) -> None:
-        self._node, self._part, self._diagnose, self._losses = node, part, diagnose, losses
-        self._reported = Counter[str]()  # losses in the last message that was sent
-        self._name = node.get_fully_qualified_name()
-        self._publisher = GuardedPublisher(
-            node,
-            DiagnosticArray,
-            config.topics.status.diagnostics,
-            QoSProfile(depth=MAX_MESSAGES),
-            losses,
-        )
-        node.create_timer(PERIOD_S, self._publish, clock=STEADY_CLOCK)
-
-    def _publish(self) -> None:
-        found, counts = self._diagnose(), Counter(self._losses.counts())
-        new = counts - self._reported
-        lost = {f'Lost {count} for {name}': Level.WARN for name, count in new.items()}
-        values = {**found.values, **{f'lost {name}': count for name, count in counts.items()}}
-        found = Finding({**found.problems, **lost}, found.ok_message, values)
-        array = DiagnosticArray(status=[status_of(self._name, self._part, found)])
-        array.header.stamp = self._node.get_clock().now().to_msg()
-        if self._publisher.publish(array):
-            self._reported = counts

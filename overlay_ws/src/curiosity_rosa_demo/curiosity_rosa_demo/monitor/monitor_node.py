@@ -22,15 +22,8 @@ import sys
 import time
 
 from curiosity_rosa_demo.domain.serde import read_object
-from curiosity_rosa_demo.infra.process import (
-    Diagnostics,
-    Finding,
-    Level,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
-)
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     history_qos,

@@ -30,15 +30,8 @@ from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import pixels_of
 from curiosity_rosa_demo.infra.clocks import SimulationClock
-from curiosity_rosa_demo.infra.process import (
-    Diagnostics,
-    Finding,
-    Level,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
-)
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     history_qos,

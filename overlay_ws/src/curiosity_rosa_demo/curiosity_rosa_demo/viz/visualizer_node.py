@@ -15,15 +15,8 @@ import sys
 
 from curiosity_rosa_demo.domain.models import RoverPose, tf_unavailable
 from curiosity_rosa_demo.drawing.trail import Trail
-from curiosity_rosa_demo.infra.process import (
-    Diagnostics,
-    Finding,
-    Level,
-    node_config,
-    Process,
-    run_app,
-    SpinThread,
-)
+from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
+from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     history_qos,

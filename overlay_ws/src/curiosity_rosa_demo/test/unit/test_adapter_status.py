@@ -50,8 +50,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.infra.config.robot import RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.process import Finding, Level
-from curiosity_rosa_demo.infra.process import status_of as diagnostic_status
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level
+from curiosity_rosa_demo.infra.diagnostics import status_of as diagnostic_status
 from curiosity_rosa_demo.infra.ros_io import LossCounter
 from curiosity_rosa_demo.recording.rule_run import ReplayClock, RuleRun
 from examples import examples

@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.process import Finding, Level, MAX_MESSAGES, PERIOD_S
+from curiosity_rosa_demo.infra.diagnostics import Finding, Level, MAX_MESSAGES, PERIOD_S
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.events import NodeStarted
 from curiosity_rosa_demo.trace.trace_codec import decode
