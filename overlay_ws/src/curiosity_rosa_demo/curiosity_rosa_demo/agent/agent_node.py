@@ -154,7 +154,7 @@ class AgentApp:
         self.event_bus = EventBus(self._listener_failed)
         self._tracer = self._make_tracer(space)
         self._recorders: list[JsonLines] = []
-        self._event_threads: list[EventThread[TraceEvent]] = []
+        self._event_threads: list[EventThread] = []
         self.recording = RecordingControl(
             self.config,
             recordings_folder(self.config, options.record, space),
@@ -407,7 +407,7 @@ class AgentApp:
     # --- callbacks ----------------------------------------------------------------------------
 
     def _deliver_in_thread(self, name: str, listener: Callable[[TraceEvent], None]) -> None:
-        self._event_threads.append(EventThread(self.event_bus, name, listener, TraceEvent))
+        self._event_threads.append(EventThread(self.event_bus, name, listener))
 
     def _on_tick(self) -> None:
         for each in self._tick_callbacks:

@@ -115,7 +115,6 @@ def _named_file(key: str, name: object, folders: list[Path], known: Iterable[str
 
 
 def shipped_profiles() -> list[str]:
-    """The names of the shipped profiles."""
     return sorted(file.stem for file in (shipped_config_dir() / ROBOTS).glob('*.yaml'))
 
 

@@ -14,8 +14,9 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 import threading
-from typing import Generic, TypeVar
+from typing import TypeVar
 
+from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
 
 # --- A thread for work that is rare and may block: it lives only while there is some -----------
@@ -72,17 +73,16 @@ END_TIMEOUT_S = 4.0  # for the events that are not yet delivered
 T = TypeVar('T')
 
 
-class EventThread(Generic[T]):
-    """Calls ``listener`` with the own events of ``kind``, in their order, in a thread that lives
-    while there are any. Its errors and losses are reported.
+class EventThread:
+    """Calls ``listener`` with the own trace events, in their order, in a thread that lives while
+    there are any. Its errors and losses are reported.
     """
 
-    def __init__(
-        self, bus: EventBus, name: str, listener: Callable[[T], None], kind: type[T]
-    ) -> None:
+    def __init__(self, bus: EventBus, name: str, listener: Callable[[TraceEvent], None]) -> None:
         self._bus, self._name, self._listener = bus, name, listener
         self._thread = DrainThread(f'events {name}', self._deliver)
-        self._subscription = bus.subscribe(name, kind, own_only=True, wake=self._thread.wake)
+        wake = self._thread.wake
+        self._subscription = bus.subscribe(name, TraceEvent, own_only=True, wake=wake)
 
     def close(self, timeout_s: float = END_TIMEOUT_S) -> None:
         """Deliver what was published before, for ``timeout_s`` at most."""

@@ -63,7 +63,7 @@ def trace_file(config: Config, namespace: str = '') -> Path | None:
 
 
 def span_file(config: Config, namespace: str = '') -> Path:
-    """The file of tracing.file. Raises OSError."""
+    """Raises OSError."""
     return _chosen(config.agent.tracing.file, f'spans_{_domain()}.jsonl', namespace)
 
 
@@ -192,21 +192,19 @@ class FileFault(Enum):
     OTHER = 'anything else'
 
 
-# The primary result code (https://www.sqlite.org/rescode.html), and a part of the text: Python has
-# the code from 3.11 on, and not for the errors of its own sqlite3 module.
-_FAULTS = (
-    (5, 'locked', FileFault.LOCKED),  # SQLITE_BUSY
-    (6, 'locked', FileFault.LOCKED),  # SQLITE_LOCKED
-    (8, 'readonly', FileFault.READ_ONLY),  # SQLITE_READONLY
-    (10, 'disk I/O', FileFault.FULL),  # SQLITE_IOERR
-    (11, 'malformed', FileFault.DAMAGED),  # SQLITE_CORRUPT
-    (13, 'is full', FileFault.FULL),  # SQLITE_FULL
-    (14, 'unable to open', FileFault.READ_ONLY),  # SQLITE_CANTOPEN
-    (26, 'not a database', FileFault.DAMAGED),  # SQLITE_NOTADB
-    (-1, 'decode to UTF-8', FileFault.DAMAGED),  # of Python
-)
+# By a part of the text: Python has SQLite's code from 3.11 on, and none of its own errors.
+_FAULTS = {
+    'locked': FileFault.LOCKED,
+    'readonly': FileFault.READ_ONLY,
+    'unable to open': FileFault.READ_ONLY,
+    'disk I/O': FileFault.FULL,
+    'is full': FileFault.FULL,
+    'malformed': FileFault.DAMAGED,
+    'not a database': FileFault.DAMAGED,
+    'decode to UTF-8': FileFault.DAMAGED,
+}
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-_OTHER_TABLES = ('no such table', 'no such column')  # SQLite has no code for these
+_OTHER_TABLES = ('no such table', 'no such column')
 
 
 def fault_of(error: BaseException) -> FileFault:
@@ -217,11 +215,8 @@ def fault_of(error: BaseException) -> FileFault:
         return FileFault.FULL if error.errno in _NO_SPACE else FileFault.READ_ONLY
     if not isinstance(error, sqlite3.Error):
         return FileFault.OTHER
-    found, text = getattr(error, 'sqlite_errorcode', None), str(error)
-    for code, words, fault in _FAULTS:
-        if words in text if found is None else found & 0xFF == code:
-            return fault
-    return FileFault.OTHER
+    found = (fault for words, fault in _FAULTS.items() if words in str(error))
+    return next(found, FileFault.OTHER)
 
 
 def has_other_tables(error: BaseException) -> bool:

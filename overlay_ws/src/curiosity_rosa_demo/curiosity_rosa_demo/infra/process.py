@@ -17,7 +17,7 @@ import queue
 import signal
 import sys
 import threading
-from typing import Protocol, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from curiosity_rosa_demo.infra.config.base import ros_name
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -145,12 +145,6 @@ def end_within(limit_s: float, stacks: TextIO) -> None:
     faulthandler.dump_traceback_later(limit_s, exit=True, file=stacks)
 
 
-class NodeApp(Protocol):
-    """The application of a node's process. ``run_app`` builds it and calls ``close`` once."""
-
-    def close(self) -> None: ...
-
-
 class Process:
     """Waits for the end of the process: a signal, or a crash in one of its threads."""
 
@@ -174,8 +168,9 @@ class Process:
                 return
 
 
-def run_app(name: str, build: Callable[[Process], NodeApp]) -> int:
-    """Run the process of one node until SIGINT, SIGTERM, SIGHUP or a crash.
+def run_app(name: str, build: Callable[[Process], Any]) -> int:
+    """Run the process of one node until SIGINT, SIGTERM, SIGHUP or a crash; then ``close`` what
+    ``build`` made.
 
     Returns the exit status: 0, 1 after a crash, 2 if the node cannot start. The signals do not
     shut rclpy down, so ``close`` can still call the robot's services.

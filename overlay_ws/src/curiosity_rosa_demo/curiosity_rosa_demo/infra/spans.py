@@ -30,7 +30,6 @@ from pathlib import Path
 import re
 import signal
 import sys
-from types import MappingProxyType
 from typing import Any
 
 from curiosity_rosa_demo.domain.text import printable
@@ -50,8 +49,7 @@ def is_traceparent(text: object) -> bool:
 
 
 Value = str | bool | int | float | list[str]
-Attributes = Mapping[str, Value]
-NONE: Attributes = MappingProxyType({})
+Attributes = Mapping[str, Value] | None
 
 TASK_ID, EVENT_ID = 'curiosity.task.id', 'curiosity.event.id'
 MAX_TEXT_CHARS = 200  # of one attribute, and of a failure
@@ -71,7 +69,7 @@ class Span:
     def recording(self) -> bool:
         return self._inner is not None and bool(self._inner.is_recording())
 
-    def child(self, name: str, attributes: Attributes = NONE, *, is_client: bool = False) -> Span:
+    def child(self, name: str, attributes: Attributes = None, *, is_client: bool = False) -> Span:
         """A span within this one, from now on. The caller ends it."""
         from opentelemetry.trace import set_span_in_context, SpanKind
 
@@ -79,7 +77,7 @@ class Span:
             name,
             set_span_in_context(self._inner),
             SpanKind.CLIENT if is_client else SpanKind.INTERNAL,
-            {TASK_ID: self._inner.attributes[TASK_ID], **attributes},
+            {TASK_ID: self._inner.attributes[TASK_ID], **(attributes or {})},
         )
         return Span(started, self._tracer)
 
@@ -87,7 +85,7 @@ class Span:
         if self.recording:
             self._inner.update_name(name)
 
-    def set(self, attributes: Attributes) -> None:
+    def set(self, attributes: Mapping[str, Value]) -> None:
         """Add attributes. Texts are clipped; they never hold a prompt, an answer or a secret."""
         if self.recording:
             self._inner.set_attributes(attributes)
@@ -144,7 +142,7 @@ def _within(started: Span) -> Iterator[Span]:
 
 
 def span(
-    name: str, attributes: Attributes = NONE, *, is_client: bool = False
+    name: str, attributes: Attributes = None, *, is_client: bool = False
 ) -> AbstractContextManager[Span]:
     """A context manager: a child of the current span, which is current within it. Gives NO_SPAN
     where there is no current span. A thread has the current span only with a copied context.

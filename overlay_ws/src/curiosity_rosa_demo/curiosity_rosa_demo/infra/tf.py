@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
 import math
 import threading
 import time
@@ -50,13 +51,12 @@ class Transform:
 
     def __matmul__(self, inner: Transform) -> Transform:
         """Compose: ``inner`` is a pose in this child frame; the result is in this parent frame."""
-        moved = self.rotate(inner.translation)
-        x, y, z = (a + b for a, b in zip(self.translation, moved, strict=True))
-        return Transform((x, y, z), _product(self.rotation, inner.rotation))
+        (x, y, z), (dx, dy, dz) = self.translation, self.rotate(inner.translation)
+        rotation = _unit(_product(self.rotation, inner.rotation))
+        return Transform((x + dx, y + dy, z + dz), rotation)
 
     def inverse(self) -> Transform:
-        x, y, z, w = self.rotation
-        back = Transform((0.0, 0.0, 0.0), (-x, -y, -z, w))
+        back = Transform(ORIGIN, _conjugate(self.rotation))
         dx, dy, dz = back.rotate(self.translation)
         return Transform((-dx, -dy, -dz), back.rotation)
 
@@ -71,22 +71,14 @@ class Transform:
         heading, whose z points up.
         """
         half = -self.yaw / 2.0
-        heading = (0.0, 0.0, math.sin(half), math.cos(half))
-        return Transform((0.0, 0.0, 0.0), _product(heading, self.rotation))
+        heading = Transform(ORIGIN, (0.0, 0.0, math.sin(half), math.cos(half)))
+        return heading @ Transform(ORIGIN, self.rotation)
 
     def rotate(self, vector: Vector) -> Vector:
-        """A direction of the child frame in the parent frame: v + 2 w (u x v) + 2 u x (u x v),
-        where u is the vector part of the rotation.
-        """
-        (x, y, z, w), v = self.rotation, vector
-        tx = 2.0 * (y * v[2] - z * v[1])
-        ty = 2.0 * (z * v[0] - x * v[2])
-        tz = 2.0 * (x * v[1] - y * v[0])
-        return (
-            v[0] + w * tx + y * tz - z * ty,
-            v[1] + w * ty + z * tx - x * tz,
-            v[2] + w * tz + x * ty - y * tx,
-        )
+        """A direction of the child frame in the parent frame."""
+        turned = _product(self.rotation, (*vector, 0.0))
+        x, y, z, _ = _product(turned, _conjugate(self.rotation))
+        return x, y, z
 
     def differs(self, other: Transform, metres: float, radians: float) -> bool:
         """Whether it lies farther than ``metres`` from another pose, or is turned by more."""
@@ -98,21 +90,24 @@ class Transform:
         return all(map(math.isfinite, (*self.translation, *self.rotation)))
 
 
-IDENTITY = Transform((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+ORIGIN = (0.0, 0.0, 0.0)
+IDENTITY = Transform(ORIGIN, (0.0, 0.0, 0.0, 1.0))
 
 
 def _product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Hamilton product a b, normalized."""
+    """Hamilton product a b."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
-    return _unit(
-        (
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-            aw * bw - ax * bx - ay * by - az * bz,
-        )
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
     )
+
+
+def _conjugate(q: Quaternion) -> Quaternion:
+    return -q[0], -q[1], -q[2], q[3]
 
 
 def _unit(q: Quaternion) -> Quaternion:
@@ -260,12 +255,12 @@ class TransformSource:
             if frame not in known:
                 why = f'{frame or "(empty name)"} was never seen'
                 raise TransformUnavailable(world, base, why)
-        above_base, loop_b = _ancestors(links, base)
-        above_world, loop_w = _ancestors(links, world)
+        above_base, above_world = _ancestors(links, base), _ancestors(links, world)
         common = next((frame for frame in above_base if frame in above_world), None)
         if common is None:
-            loop = loop_b or loop_w
-            why = f'loop through {loop}' if loop else 'the two frames are not connected'
+            ends = above_base[-1], above_world[-1]
+            loops = [links[end].parent for end in ends if end in links]
+            why = f'loop through {loops[0]}' if loops else 'the two frames are not connected'
             raise TransformUnavailable(world, base, why)
         up = [links[frame] for frame in above_base[: above_base.index(common)]]
         down = [links[frame] for frame in above_world[: above_world.index(common)]]
@@ -290,21 +285,16 @@ def level_pose(source: TransformSource, tf: TfTopics, frame: str, *, at_ns: int)
         return pose
 
 
-def _ancestors(links: dict[str, FrameLink], frame: str) -> tuple[list[str], str]:
-    """The frame and its ancestors, and the frame at which a loop closes, or ''."""
+def _ancestors(links: dict[str, FrameLink], frame: str) -> list[str]:
+    """The frame and its ancestors, up to one without a parent, or whose parent closes a loop."""
     path = [frame]
-    while (link := links.get(path[-1])) is not None:
-        if link.parent in path:
-            return path, link.parent
+    while (link := links.get(path[-1])) is not None and link.parent not in path:
         path.append(link.parent)
-    return path, ''
+    return path
 
 
 def _along(links: list[FrameLink]) -> Transform:
-    result = IDENTITY
-    for link in links:
-        result = link.transform @ result
-    return result
+    return reduce(lambda inner, link: link.transform @ inner, links, IDENTITY)
 
 
 def _checked(received: Any) -> tuple[Transform, str]:

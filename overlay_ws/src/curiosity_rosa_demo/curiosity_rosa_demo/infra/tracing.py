@@ -11,21 +11,19 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections import deque, OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, version
 import json
 import os
 from pathlib import Path
 import threading
-from typing import Any
 from urllib.parse import urlsplit
 import uuid
 
 from curiosity_rosa_demo.infra.config.agent import TracingConfig
 from curiosity_rosa_demo.infra.event_thread import DrainThread
 from curiosity_rosa_demo.infra.spans import (
-    is_traceparent,
     MAX_TEXT_CHARS,
     read_spans,
     Span,
@@ -50,13 +48,11 @@ PACKAGE, SERVICE = 'curiosity_rosa_demo', 'curiosity_rosa'
 MAX_PENDING = 2048  # spans; further ones are lost, and counted
 BATCH = 64  # spans that wake the thread; so does the end of a task
 END_TIMEOUT_S = 1.0
-MAX_OPEN_TRACES, MAX_TRACE_SPANS = 20, 2000  # that the console keeps until the task has ended
+MAX_KEPT = 2000  # newest spans that the console keeps until their tasks have ended
 TRACES_PATH = '/v1/traces'
 TIMEOUT_S = 5.0  # of one batch to a collector, with its retries
 
-
-class SpansRejected(Exception):
-    """The collector could not be reached, or took no spans."""
+Export = Callable[[Sequence[ReadableSpan]], None]
 
 
 class SpanQueue(SpanProcessor):
@@ -68,7 +64,7 @@ class SpanQueue(SpanProcessor):
 
     def __init__(
         self,
-        export: Callable[[Sequence[ReadableSpan]], None],
+        export: Export,
         failed: Callable[[int, Exception], None],
         close: Callable[[], None] = lambda: None,
     ) -> None:
@@ -105,43 +101,38 @@ class SpanQueue(SpanProcessor):
                 self._failed(len(batch), error)
 
 
-class TreePrinter:
+def tree_printer(write: Callable[[str], None]) -> Export:
     """Prints the tree of a task's spans when the task has ended."""
+    kept: deque[TreeSpan] = deque(maxlen=MAX_KEPT)
 
-    def __init__(self, write: Callable[[str], None]) -> None:
-        self._write = write
-        self._traces: OrderedDict[Any, list[TreeSpan]] = OrderedDict()
-
-    def __call__(self, spans: Sequence[ReadableSpan]) -> None:
+    def export(spans: Sequence[ReadableSpan]) -> None:
         for span, data in zip(spans, read_spans(otlp_lines(spans)), strict=True):
-            task_id = data.attributes[TASK_ID]
-            found = self._traces.setdefault(task_id, [])
-            if len(found) < MAX_TRACE_SPANS or is_root(span):
-                found.append(data)
+            kept.append(data)
             if is_root(span):
-                for line in tree_lines(self._traces.pop(task_id)):
-                    self._write(line)
-            elif len(self._traces) > MAX_OPEN_TRACES:
-                self._traces.popitem(last=False)
+                task_id = data.attributes[TASK_ID]
+                for line in tree_lines(s for s in kept if s.attributes[TASK_ID] == task_id):
+                    write(line)
+
+    return export
 
 
-def collector_queue(endpoint: str, failed: Callable[[int, Exception], None]) -> SpanQueue:
-    """To a collector, over HTTP. ``endpoint`` '': that of OTEL_EXPORTER_OTLP_ENDPOINT, by default
-    http://localhost:4318.
+def collector(endpoint: str) -> tuple[Export, Callable[[], None]]:
+    """The export to a collector over HTTP, and its end. ``endpoint`` '': that of
+    OTEL_EXPORTER_OTLP_ENDPOINT, by default http://localhost:4318.
     """
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     if endpoint and not urlsplit(endpoint).path.strip('/'):
         endpoint = endpoint.rstrip('/') + TRACES_PATH
     timeout_s = None if 'OTEL_EXPORTER_OTLP_TIMEOUT' in os.environ else TIMEOUT_S
-    collector = OTLPSpanExporter(endpoint or None, timeout=timeout_s)
+    exporter = OTLPSpanExporter(endpoint or None, timeout=timeout_s)
 
     def export(spans: Sequence[ReadableSpan]) -> None:
-        if collector.export(spans) is not SpanExportResult.SUCCESS:
+        if exporter.export(spans) is not SpanExportResult.SUCCESS:
             where = endpoint or 'the endpoint of OTEL_EXPORTER_OTLP_*'
-            raise SpansRejected(f'no collector took the spans at {where}; set tracing.endpoint')
+            raise OSError(f'no collector took the spans at {where}; set tracing.endpoint')
 
-    return SpanQueue(export, failed, collector.shutdown)
+    return export, exporter.shutdown
 
 
 def otlp_lines(spans: Sequence[ReadableSpan]) -> Iterator[str]:
@@ -196,8 +187,9 @@ class TaskTracer:
         """The span of a task; None if the caller, who sent ``traceparent``, does not record. An
         invalid ``traceparent`` counts as none.
         """
-        header = {TRACEPARENT: str(traceparent)} if is_traceparent(traceparent) else {}
-        within = TraceContextTextMapPropagator().extract(header, Context())
+        within = TraceContextTextMapPropagator().extract(
+            {TRACEPARENT: str(traceparent)}, Context()
+        )
         caller = get_current_span(within).get_span_context()
         if caller.is_valid and not caller.trace_flags.sampled:
             return None
@@ -207,11 +199,9 @@ class TaskTracer:
             self._ids.root = uuid.UUID(task_id).int
         except ValueError:
             self._ids.root = uuid.uuid5(uuid.NAMESPACE_OID, task_id).int
-        try:
-            own = {TASK_ID: task_id}
-            started = self._tracer.start_span(name, within, attributes=own, start_time=start_ns)
-        finally:
-            self._ids.root = 0
+        own = {TASK_ID: task_id}
+        started = self._tracer.start_span(name, within, attributes=own, start_time=start_ns)
+        self._ids.root = 0
         return Span(started, self._tracer)
 
     def flush(self, timeout_s: float) -> bool:
@@ -246,15 +236,14 @@ def make_task_tracer(
         'ros.distro': os.environ.get('ROS_DISTRO', ''),
     }
     if config.exporter == 'otlp':
-        queue = collector_queue(config.endpoint, failed)
-        return TaskTracer(queue, Resource.create(attributes))
-    queue = SpanQueue(TreePrinter(write), failed)
-    if config.exporter == 'file':
-        limits = {'max_bytes': config.max_file_mb * 10**6, 'max_files': config.max_files}
-        lines = JsonLines(file, **limits)
+        export, close = collector(config.endpoint)
+        return TaskTracer(SpanQueue(export, failed, close), Resource.create(attributes))
+    if config.exporter == 'console':
+        return TaskTracer(SpanQueue(tree_printer(write), failed), Resource(attributes))
+    limits = {'max_bytes': config.max_file_mb * 10**6, 'max_files': config.max_files}
+    lines = JsonLines(file, **limits)
 
-        def append(spans: Sequence[ReadableSpan]) -> None:
-            lines.append('\n'.join(otlp_lines(spans)).encode())
+    def append(spans: Sequence[ReadableSpan]) -> None:
+        lines.append('\n'.join(otlp_lines(spans)).encode())
 
-        queue = SpanQueue(append, failed, lines.close)
-    return TaskTracer(queue, Resource(attributes))
+    return TaskTracer(SpanQueue(append, failed, lines.close), Resource(attributes))

@@ -419,7 +419,6 @@ async def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> 
         (PermissionError(errno.EACCES, 'Permission denied'), FileFault.READ_ONLY),
         (FileDamaged('it is a database of something else'), FileFault.DAMAGED),
         (ValueError('readonly'), FileFault.OTHER),
-        # As on Python 3.10: no code.
         (sqlite3.OperationalError('database or disk is full'), FileFault.FULL),
         (sqlite3.OperationalError('disk I/O error'), FileFault.FULL),
         (sqlite3.OperationalError('attempt to write a readonly database'), FileFault.READ_ONLY),
@@ -429,5 +428,5 @@ async def test_what_is_damaged_while_it_is_open_is_a_store_error(file: Path) -> 
         (sqlite3.OperationalError('near "x": syntax error'), FileFault.OTHER),
     ],
 )
-def test_what_has_no_code_is_told_by_its_kind_and_text(error: Exception, fault: FileFault) -> None:
+def test_a_fault_is_told_by_its_kind_and_text(error: Exception, fault: FileFault) -> None:
     assert fault_of(error) is fault

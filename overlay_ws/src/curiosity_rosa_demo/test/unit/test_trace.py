@@ -184,7 +184,7 @@ def test_what_a_listener_publishes_follows_for_all_of_them() -> None:
 def test_all_hear_one_order_between_threads_and_nothing_is_lost(threads: int, each: int) -> None:
     bus, heard, threaded = EventBus(), list[Any](), list[Any]()
     listen(bus, heard)
-    thread = EventThread(bus, 'thread', threaded.append, TraceEvent)
+    thread = EventThread(bus, 'thread', threaded.append)
     place = bus.subscribe('reader', TraceEvent)
 
     def publish() -> None:
@@ -252,7 +252,7 @@ def test_a_slow_subscriber_delays_no_publisher_and_is_marked_when_it_loses_event
         if each.message == '25':
             raise OSError('disk full')
 
-    thread = EventThread(bus, 'disk', slow, TraceEvent)
+    thread = EventThread(bus, 'disk', slow)
     bus.publish(event('0'))
     assert waiting.wait(WAIT_S)
     for number in range(1, 31):

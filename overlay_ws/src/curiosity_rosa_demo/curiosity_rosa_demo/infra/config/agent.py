@@ -198,7 +198,6 @@ def read_fleet(text: str) -> list[FleetRobot]:
 
 
 def fleet_text(urls: dict[str, str]) -> str:
-    """The text that ``read_fleet`` reads, of addresses by name."""
     return ','.join(f'{name}={url}' for name, url in urls.items())
 
 

@@ -106,12 +106,7 @@ def _below(key: str) -> AfterValidator:
 
     def moved(name: str, info: ValidationInfo) -> str:
         namespace = (info.context or {}).get(key, '').strip('/')
-        if not namespace or not name:
-            return name
-        try:
-            return ros_name(f'/{namespace}/{name.lstrip("/")}')
-        except ValueError as error:
-            raise ValueError(f'in the namespace {namespace}: {error}') from None
+        return ros_name(f'/{namespace}/{name.lstrip("/")}') if namespace and name else name
 
     return AfterValidator(moved)
 
@@ -177,10 +172,8 @@ def unique_names(items: list[Any]) -> list[Any]:
 
 # --- The one reader of YAML --------------------------------------------------------------------
 
-FASTEST: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)  # with libyaml
 
-
-class _Loader(FASTEST):  # type: ignore[misc]
+class _Loader(getattr(yaml, 'CSafeLoader', yaml.SafeLoader)):  # type: ignore[misc]  # with libyaml
     """Refuses a key that stands twice, of which YAML libraries silently take the last."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:

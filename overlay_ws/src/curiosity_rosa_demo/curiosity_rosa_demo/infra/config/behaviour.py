@@ -78,7 +78,6 @@ class SkillSettings(Section):
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """The words of all languages."""
         return tuple(phrase for phrases in self.words.values() for phrase in phrases)
 
     def rules(self) -> Iterator[Rule]:

@@ -89,11 +89,9 @@ class AppendageCommand(Section):
 
     @property
     def ros_name(self) -> str:
-        """The name of the service, the topic or the action."""
         return self.action or self.topic or self.service or ''
 
     def skill(self, appendage: str) -> SkillSettings:
-        """The settings of the skill, as skills.yaml has them."""
         return SkillSettings(
             interface_type='ros2_service',
             resources_required=[appendage],
@@ -140,8 +138,7 @@ class AppendageProfile(Section):
 
     def names(self, channel: Channel) -> list[str]:
         """The ROS names of its commands that are sent this way, each once."""
-        found = {each.ros_name for each in self.commands.values() if each.channel == channel}
-        return sorted(found)
+        return sorted({c.ros_name for c in self.commands.values() if c.channel == channel})
 
     @property
     def can_be_held(self) -> bool:
@@ -158,7 +155,6 @@ class AppendageProfile(Section):
 
     @property
     def stow_command(self) -> str:
-        """The name of the first command that stows."""
         return next(filter(self.stows, self.commands))
 
     def distance_rad(self, command: str) -> float:
@@ -234,5 +230,4 @@ class RobotProfile(Section):
         return (*compress(OWN_RESOURCES, has), *self.appendages)
 
     def has(self, resources: Collection[str]) -> bool:
-        """Whether this robot has all of them."""
         return set(resources) <= set(self.resources)

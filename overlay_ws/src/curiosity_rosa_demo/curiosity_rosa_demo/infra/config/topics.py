@@ -157,11 +157,9 @@ class NodeSpec(Section):
         """ROS arguments with the log levels. ``debug`` is for the node's own logger only: the
         default level also binds rcl and the middleware.
         """
-        levels = ['--log-level', 'info']
-        if debug:
-            path = [part for part in namespace.split('/') if part]
-            levels += ['--log-level', f'{".".join([*path, self.name])}:=debug']
-        return levels
+        logger = '.'.join([*filter(None, namespace.split('/')), self.name])
+        own = ['--log-level', f'{logger}:=debug'] if debug else []
+        return ['--log-level', 'info', *own]
 
 
 class Nodes(Section):
@@ -232,7 +230,6 @@ class Config(Section):
         return changed
 
     def _needed(self, skill: str, required: list[str]) -> list[str]:
-        """The resources that the skill needs on this robot."""
         needed = required
         if skill == TURN:
             needed = [each for each in required if each in self.robot.resources]
