@@ -332,7 +332,6 @@ class AgentApp:
         door = TriggerDoor(
             board,
             self.robot,
-            self.runtime.loop,
             facts=facts.now,
             trace=self.session.trace,
         )
@@ -343,15 +342,12 @@ class AgentApp:
         self._tick_callbacks.append(self.robot.record_tick)
         self.web = WebServer(
             self.robot,
-            self.runtime.runner,
             self.config,
             self.console.print_notice,
             history=session.view,
             recordings=recordings_folder(self.config, options.record, space),
         )
-        self._run_task = RunTaskServer(
-            self.config, self.robot, self.runtime.runner, self.runtime.loop
-        )
+        self._run_task = RunTaskServer(self.config, self.robot)
         Diagnostics(
             self.node,
             self.config,

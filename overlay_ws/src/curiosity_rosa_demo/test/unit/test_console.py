@@ -382,7 +382,7 @@ class Served:
     def __init__(self, bench: RuntimeBench, port: int = 0) -> None:
         self.bench, robot = bench, RobotBench(bench).robot
         settings: HttpConfig = CONFIG.agent.http.model_copy(update={'port': port})
-        app = partial(create_app, bench.runtime.runner, robot=robot, settings=settings)
+        app = partial(create_app, robot, settings=settings)
         self.server = HttpThread(app, settings)
         self.url = self.server.start().rstrip('/')
 

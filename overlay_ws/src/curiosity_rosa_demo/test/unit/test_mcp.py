@@ -41,7 +41,7 @@ DRIVE: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 2.0})
 
 @pytest.fixture
 def world() -> Iterator[Any]:
-    with FakeRobot() as robot, serving_mcp(robot, robot.runner, CONFIG, TOKEN) as made:
+    with FakeRobot() as robot, serving_mcp(robot, CONFIG, TOKEN) as made:
         yield SimpleNamespace(robot=robot, **made)
 
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
 import time
@@ -26,7 +26,13 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.task_port import (
+    result_in_time,
+    RobotBusy,
+    TaskPort,
+    wrapped_future,
+)
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
@@ -53,14 +59,9 @@ from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 T = TypeVar('T')
-
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
-
-
-class RobotBusy(TaskError):
-    """The agent did not answer in time. The client may retry the request."""
 
 
 class AutonomyStatus(Protocol):
@@ -88,10 +89,10 @@ class Lines(Protocol):
         """Whether tasks may run."""
 
 
-class Robot:
-    """Every method is thread-safe and returns at once, unless its docstring says otherwise.
-    Coroutines run in the caller's own loop; work on tasks runs in that of the runtime. A stop is
-    sent from a thread of its own, and waits for no loop and no other caller.
+class Robot(TaskPort):
+    """All that a door gets. Every method is thread-safe and returns at once, unless its docstring
+    says otherwise. Coroutines run in the caller's own loop; work on tasks runs in that of the
+    runtime. A stop is sent from a thread of its own, and waits for no loop and no other caller.
 
     ``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
     ``earlier_events`` and ``earlier``: of the agent that ran before this one. ``clock_problem``:
@@ -118,6 +119,7 @@ class Robot:
         earlier_events: Sequence[TraceEvent] = (),
         earlier: EarlierSession | None = None,
     ) -> None:
+        super().__init__(runtime.runner)
         self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
         self._autonomy, self._console = autonomy, console
@@ -159,7 +161,7 @@ class Robot:
 
     async def stop(self, by: str) -> Outcome:
         """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
-        return await _wrapped_future(self.begin_stop(by))
+        return await wrapped_future(self.begin_stop(by))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
@@ -177,32 +179,46 @@ class Robot:
         """
         return self._runtime.order_refusal(skill)
 
-    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
+    async def order(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
         example when a stop came first: one since ``stops`` was read, by default since the call.
         ``by`` names the caller, for people, here and below; '': unknown.
         """
+        stops = self.stop_count if stops is None else stops
         if why := self.not_ready_reason():
             raise RobotBusy(why)
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
         self._notice(f'{shown}{_by(by)}', door_of(task) or HTTP_CLIENT_NAME)
         if name := named_caller(by):
             task.metadata[ASKED_BY_KEY] = name
-        order = Ordered(task, stops=self.stop_count if stops is None else stops)
+        return await self.call(self._ordered(Ordered(task, stops=stops)))
+
+    async def _ordered(self, order: Ordered) -> Task:
+        """In the runtime's loop."""
         self._runtime.post(order)
         try:
-            reply = await _result_in_time(order.reply)
-        except RobotBusy:
-            if order.reply.cancel():  # withdrawn: nobody would know that it runs
-                raise
-            reply = order.reply.result()
-        except asyncio.CancelledError:  # of a call whose caller was told that nobody answered
+            reply = await wrapped_future(order.reply)
+        except asyncio.CancelledError:  # its caller was told that nobody answered
             if not order.reply.cancel() and (stored := order.reply.result().task) is not None:
                 self._runtime.withdraw(stored)
             raise
         if reply.task is None:
-            raise (OrderRefused if reply.refused else TaskError)(reply.text)
+            raise reply.error or TaskError(reply.text)
         return reply.task
+
+    async def interrupt(self, task: Task) -> Task:
+        """As that of TaskPort. Raises OrderRefused in SAFE."""
+        self._check_order(task.name)
+        return await super().interrupt(task)
+
+    async def resume(self, task_id: str) -> Task:
+        """As that of TaskPort. Raises OrderRefused in SAFE."""
+        self._check_order('')
+        return await super().resume(task_id)
+
+    def _check_order(self, skill: str) -> None:
+        if why := self.order_refusal(skill):
+            raise OrderRefused(why)
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
@@ -219,7 +235,7 @@ class Robot:
         said = Message()
         run = partial(self._console.handle_remote_line, text, by, said.settle, origin)
         await run_in_thread('say', run)
-        return await _result_in_time(said.reply)
+        return await result_in_time(said.reply)
 
     async def answer(
         self,
@@ -242,7 +258,7 @@ class Robot:
         self._notice(f'{action.value.lower()} {short_id(asked)}{_by(by)}')
         message = Answered(action, asked.id, why, by, arguments, stops=self.stop_count)
         self._runtime.post(message)
-        reply = await _result_in_time(message.reply)
+        reply = await result_in_time(message.reply)
         return Outcome(reply.ok, reply.text)
 
     def questions(self) -> Sequence[Question]:
@@ -261,11 +277,12 @@ class Robot:
 
     # --- tasks --------------------------------------------------------------------------------
 
-    def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        """Run ``work`` in the loop of the SkillRunner. Raises the exceptions of ``work``, and
-        RobotBusy after a time-out.
-        """
-        return _result_in_time(self._runtime.begin_call(work))
+    async def call(self, work: Coroutine[Any, Any, T]) -> T:
+        return await result_in_time(self._runtime.begin_call(work))
+
+    def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:
+        """The jobs of a door in the loop of the tasks."""
+        return LoopJobs(self._runtime.loop, on_error)
 
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
@@ -292,11 +309,6 @@ class Robot:
     def ground(self) -> AnalyzedGround | None:
         """The newest analysis of the ground; None: there has been none."""
         return self._analyses.newest()
-
-    @property
-    def event_bus(self) -> EventBus:
-        """The trace events of all nodes and the events of the tasks."""
-        return self._runtime.runner.event_bus
 
     @property
     def console_texts(self) -> EventBus:
@@ -327,7 +339,7 @@ class Robot:
         ticked_s = self._last_tick_s
         age = None if ticked_s is None else time.monotonic() - ticked_s
         alive = age is not None and age <= self._kernel_max_age_s and not self._runtime.failure
-        failed, clock = str(self._runtime.runner.failed or ''), self._clock_problem()
+        failed, clock = self.store_failure, self._clock_problem()
         return [
             *self._nodes.node_statuses(),
             NodeStatus('kernel', alive, age, self._runtime.failure),
@@ -337,9 +349,7 @@ class Robot:
 
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
-        why = (
-            self.startup_failure or self._runtime.failure or str(self._runtime.runner.failed or '')
-        )
+        why = self.startup_failure or self._runtime.failure or self.store_failure
         return why or ('' if self._console.is_ready else NOT_READY_TEXT)
 
     def triggers(self) -> Sequence[TriggerStatus]:
@@ -377,22 +387,3 @@ class Robot:
 
 def _by(caller: str) -> str:
     return f', by {caller}' if caller else ''
-
-
-def _wrapped_future(future: Future[T]) -> asyncio.Future[T]:
-    """``future`` for the caller's loop. asyncio does not log its exception as unretrieved."""
-    done = asyncio.wrap_future(future)
-    done.add_done_callback(lambda _: done.cancelled() or done.exception())
-    return done
-
-
-async def _result_in_time(future: Future[T]) -> T:
-    """Await ``future`` in the caller's loop. Raises its exception. After CALL_TIMEOUT_S cancels
-    ``future`` and raises RobotBusy.
-    """
-    done = _wrapped_future(future)
-    await asyncio.wait([done], timeout=CALL_TIMEOUT_S)
-    if not done.done():
-        done.cancel()
-        raise RobotBusy(f'No answer within {CALL_TIMEOUT_S:g} s; try again; a stop still works')
-    return done.result()

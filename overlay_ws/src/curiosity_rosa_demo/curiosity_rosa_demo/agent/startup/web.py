@@ -17,7 +17,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
 from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig, read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -94,7 +93,6 @@ class WebServer:
     def __init__(
         self,
         robot: Robot,
-        runner: SkillRunner,
         config: Config,
         notice: Callable[[str], None],
         *,
@@ -102,7 +100,7 @@ class WebServer:
         recordings: Path | None = None,
     ) -> None:
         self._history, self._recordings = history, recordings
-        self._robot, self._runner, self._config = robot, runner, config
+        self._robot, self._config = robot, config
         self._notice = notice
         self._server: HttpThread | None = None
         self.url = ''
@@ -134,14 +132,14 @@ class WebServer:
         from curiosity_rosa_demo.agent.interfaces.http.server import create_app
         from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 
-        runner, robot, config = self._runner, self._robot, self._config
+        robot, config = self._robot, self._config
         token = os.environ.get(TOKEN_VARIABLE, '')
-        app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
+        app = create_app(robot, settings=config.agent.http, token=token)
         if config.agent.http.mcp:  # a large import, so only where it is used
             from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 
-            add_mcp(app, robot, runner, config)
-        add_page(app, robot, runner, config, history=self._history, recordings=self._recordings)
+            add_mcp(app, robot, config)
+        add_page(app, robot, config, history=self._history, recordings=self._recordings)
         if config.agent.http.fleet:
             from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
 

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import memory_size, visible
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from typing_extensions import Self
 
 MAX_METADATA_MEMORY = 1_000_000  # bytes; 256 kB of empty lists would take 11 MB, in each task
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
@@ -180,13 +181,15 @@ class TaskView(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, task: Task) -> TaskView:
-        """A copy of ``task``. Call it in the runner's loop: skills change the metadata there."""
+    def of(cls, task: Task) -> Self:
+        """A copy of ``task``, which may change meanwhile, in whole steps."""
+        fields = dict(vars(task))
         # A skill may have stored values that JSON cannot hold; the store has not refused them yet.
-        text = json.dumps(task.metadata, ensure_ascii=False, default=str, skipkeys=True)
-        metadata = json.loads(text.encode('utf-8', 'replace'))
-        changed = {'metadata': metadata, 'blocked_by': list(task.blocked_by)}
-        return cls.model_construct(**{**vars(task), **changed})
+        # It may store another value right now: the copy of the dictionary is one step.
+        known = dict(fields['metadata'])
+        text = json.dumps(known, ensure_ascii=False, default=str, skipkeys=True)
+        fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
+        return cls.model_construct(**{**fields, 'blocked_by': list(task.blocked_by)})
 
 
 class CancelledTaskView(TaskView):
