@@ -483,7 +483,7 @@ class AgentApp:
         busy = self.runtime.halt.busy
         self.runtime.halt_for_good()
         if busy or self._options.headless:  # without a console no operator sees the rover drive
-            self.session.stop_rover()
+            self.runtime.halt.send().result()
 
     def end_goals(self) -> None:
         self._run_task.end_goals()

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.gate import current_order, Order
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
@@ -159,6 +160,7 @@ class ScriptedAgentSession:
         self.usage = UsageLedger(load_config().agent.llm)
         self.monitor = SkillMonitor()
         self.brain_state: Callable[[], BrainState] = BrainState
+        self.halt = Halt(lambda: self.stop_rover())
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
         self._events, self.home = EventBus(max_events=200), None

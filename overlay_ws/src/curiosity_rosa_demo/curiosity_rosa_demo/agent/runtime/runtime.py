@@ -36,7 +36,6 @@ from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
@@ -45,7 +44,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
     register_skills,
     SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.halt import Halt, Watchdog
+from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
     CALL_TIMEOUT_S,
     EventLoopThread,
@@ -124,7 +123,7 @@ class Runtime:
         # Whoever has tasks has a latch: a deleted file must not release it.
         known = Path(database).exists()
         self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
-        self.halt = Halt(lambda: session.stop_rover())
+        self.halt = session.halt
         self._approvals = Approvals(
             session.approval_queue,
             self.runner,
@@ -158,7 +157,7 @@ class Runtime:
         context = SkillContext(
             execution=session,
             runner=self.runner,
-            blocking=BlockingCalls(self.halt),
+            halt=self.halt,
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,

@@ -90,7 +90,7 @@ class Startup:
             self._cancellation,
             console.print_notice,
         )
-        stopped = session.stop_rover() if crash else None
+        stopped = self._runtime.halt.send().result() if crash else None
         unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
         session.warm_up([task.id for task in self._runtime.list_tasks() if not task.terminal])
