@@ -45,7 +45,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from http_world import as_page, client
 from mcp import Client
 import pytest
-from runtime_world import AgentWorld, config_with_world, RobotBench
+from runtime_world import AgentWorld, config_with_world, robot_of
 
 T = TypeVar('T')
 WAIT_S = 30.0
@@ -87,9 +87,9 @@ class DoorsWorld(AgentWorld):
             provider=lambda on_answer: None,
             speak=self.said.append,
         )
-        self.console = Console(self.session, self.runtime, self.autonomy, config, self.said.append)
+        self.robot = robot_of(self)
+        self.console = Console(self.robot, self.said.append)
         self.console.run_queued_lines()
-        self.robot = RobotBench(self).robot  # type: ignore[arg-type]
         monkeypatch.setattr(action_server, 'GoalHandles', FakeGoalHandles)
         self.action = action_server.RunTaskServer(config, self.robot)
 

@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.http.access import cookie_name
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.http.streams import EventFeed
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import NO_RECORDING, RULES_NOTE
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import NO_RECORDING, RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,

@@ -23,15 +23,15 @@ from typing import Any
 
 from chat_server import call as model_call
 from chat_server import Say
+from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime import robot as robot_module
+from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime import task_port
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
-from curiosity_rosa_demo.agent.runtime.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
@@ -738,9 +738,9 @@ def test_the_trail_follows_the_odometry(world: RobotBench) -> None:
         )
         state = lambda: world.bench.runtime.state.robot.pose.x == x  # noqa: E731
         world.bench.until(state, f'x = {x}')
-        world.robot.record_tick()
+        world.robot.record_tick(world.bench.runtime.state)
 
-    world.robot.record_tick()
+    world.robot.record_tick(world.bench.runtime.state)
     assert world.robot.trail() == ()  # nobody knows where it is
     for x in (1.0, 1.001, 1.5, 1.5, 2.0):
         drive(x)
@@ -754,11 +754,11 @@ def test_the_health_of_the_kernel_and_the_tasks(
         return {each.name: each.ok for each in world.robot.node_statuses()}
 
     assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
-    world.robot.record_tick()
+    world.robot.record_tick(world.bench.runtime.state)
     assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
     now = robot_module.time.monotonic()
     with monkeypatch.context() as later:
-        later.setattr(robot_module.time, 'monotonic', lambda: now + 2.5)
+        later.setattr(robot_module.time, 'monotonic', lambda: now + PATIENT_S + 1.0)
         assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it hangs
     monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False

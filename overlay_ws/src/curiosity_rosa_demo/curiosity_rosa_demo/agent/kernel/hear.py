@@ -102,6 +102,13 @@ class Asked(Message):
 
 
 @dataclass(frozen=True, eq=False)
+class AskedGraph(Message):
+    """A question about the ROS graph. No stop drops it: it moves nothing."""
+
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
 class Answered(Message):
     """An answer to a question, by its ID; '': the oldest. ``arguments``: of an EDIT."""
 

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind

@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import LocalTasks, TaskPort
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent

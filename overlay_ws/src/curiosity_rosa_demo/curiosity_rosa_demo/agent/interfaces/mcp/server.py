@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.drawing.world_map import Zone

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.topics import Config

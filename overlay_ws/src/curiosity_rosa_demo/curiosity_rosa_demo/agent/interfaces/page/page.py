@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary
 from curiosity_rosa_demo.agent.interfaces.page.routes import view_routes
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.origin import caller_text, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.svg import css
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -17,8 +17,8 @@ from collections.abc import Callable
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerBoard
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
-from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     SkillRegistry,
