@@ -45,7 +45,7 @@ from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.events import TurnStarted, with_task
+from curiosity_rosa_demo.trace.events import TOOL_RESULT, TurnStarted, with_task
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
@@ -301,7 +301,8 @@ class FakeRobot(TaskPort):
     async def _step(self, task: Task) -> None:
         self.trace(TraceKind.ACT, f'{task.name}()', tool_name=task.name)
         await self._pace()
-        self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
+        done: Json = {'tool_name': task.name, 'ok': True, 'data': with_task({'n': 1}, task.id)}
+        self.trace(TraceKind.RESULT, f'{task.name}: done', type=TOOL_RESULT, **done)
 
     async def _turn(self, task: Task) -> None:
         if self.fault:

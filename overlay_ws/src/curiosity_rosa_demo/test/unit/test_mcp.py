@@ -78,6 +78,8 @@ def test_tools_resources_and_prompts_are_listed_and_read(world: Any, mode: str) 
             assert shown.messages[0].content.text == '地面のテクスチャを調査して'
             done = await client.call_tool('say', {'text': 'go to the light'})
             assert done.structured_content['ok']
+            status = await client.call_tool('get_status', {})
+            assert status.structured_content['data'] == {'n': 1}  # what it measured, as fields
             blob = (await client.read_resource('curiosity://capture')).contents[0]
             assert blob.mime_type == 'image/jpeg'
 

@@ -48,6 +48,7 @@ from runtime_world import (
     AgentWorld,
     CONFIG,
     DONE,
+    PATIENT_S,
     RobotBench,
     run,
     RuntimeBench,
