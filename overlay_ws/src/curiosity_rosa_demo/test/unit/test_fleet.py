@@ -17,7 +17,6 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
 from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
     ages,
     fleet_head,
@@ -30,6 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     AskedQuestion,
+    Frame,
     NewestFrame,
     RobotClient,
     RobotState,

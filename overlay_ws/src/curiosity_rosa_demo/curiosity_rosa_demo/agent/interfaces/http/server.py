@@ -61,7 +61,7 @@ STANDALONE_SETTINGS = HttpConfig(
 
 
 def create_app(
-    door_of: Robot | SkillRunner,
+    of: Robot | SkillRunner,
     *,
     settings: HttpConfig | None = None,
     token: str = '',
@@ -72,9 +72,8 @@ def create_app(
     """
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
-    local = LocalTasks(door_of) if isinstance(door_of, SkillRunner) else None
-    robot = None if isinstance(door_of, SkillRunner) else door_of
-    port: TaskPort = local or door_of
+    port: Robot | LocalTasks = LocalTasks(of) if isinstance(of, SkillRunner) else of
+    robot = None if isinstance(port, LocalTasks) else port
     metrics, sessions = Metrics(), Sessions(token)
     events = EventFeed(port.event_bus)
     feeds, streams = [events], Streams(max(1, settings.max_connections // 2))
@@ -82,7 +81,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with nullcontext() if local is None else local.running():
+        async with port.running() if isinstance(port, LocalTasks) else nullcontext():
             leave = port.event_bus.listen('HTTP metrics', metrics.traces, TraceEvent)
             try:
                 yield

@@ -217,10 +217,11 @@ class ToolCalls:
                 return
 
     def _keep_data(self, call: ToolCall, task: Task, news: Sequence[Event | TraceEvent]) -> None:
-        result = (TOOL_RESULT, task.name)
         for event in news:
-            data = (event.data or {}) if isinstance(event, TraceEvent) else {}
-            if data.get(IN_TASK) == task.id and (event.type, event.tool_name) == result:
+            if not isinstance(event, TraceEvent) or event.type != TOOL_RESULT:
+                continue
+            data = event.data or {}
+            if event.tool_name == task.name and data.get(IN_TASK) == task.id:
                 call.data = {key: data[key] for key in data.keys() - UNTOLD_KEYS}
 
     async def _note(

@@ -21,6 +21,7 @@ from functools import partial
 import math
 from pathlib import Path
 import time
+from typing import TypeVar
 import unicodedata
 
 from curiosity_rosa_demo.agent.interfaces.terminal import syntax
@@ -77,6 +78,7 @@ RULES_NOTE = (
     'The agent uses the rule model, not a language model. '
     'To use a model, set llm.provider and llm.model in agent.yaml.'
 )
+H = TypeVar('H', bound=Handler)
 COMMANDS: dict[str, Spec] = {}
 
 
@@ -89,10 +91,10 @@ def command(
     raw: Callable[[Spec, str], Command] | None = None,
     choices: tuple[str, ...] = (),
     early: bool = False,
-) -> Callable[[Handler], Handler]:
+) -> Callable[[H], H]:
     """A row of COMMANDS; the fields are those of Spec."""
 
-    def add(run: Handler) -> Handler:
+    def add(run: H) -> H:
         COMMANDS[name] = Spec(name, argument, help, run, read, raw, choices, early)
         return run
 
