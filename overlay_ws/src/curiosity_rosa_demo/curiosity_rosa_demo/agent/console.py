@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
@@ -202,7 +202,7 @@ class Console:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover and end all tasks. Blocks until the rover has answered."""
-        return self._robot.begin_stop(by).result()
+        return self._robot.begin_stop(by, tell=False).result()
 
     def _drop_queued_lines(self, by: str) -> None:
         """After a stop."""
@@ -233,11 +233,11 @@ class Console:
         return f'Task {first.id[:8]} is held ({first.reason}); :resume {first.id[:8]} continues it'
 
     def cancel_requests(self, why: str) -> None:
-        """Cancel the unfinished tasks that the operator asked for. Raises TaskError."""
+        """Cancel the unfinished tasks that the operator asked for."""
         with self._condition:
             task_ids = list(self._pending_tasks)
         for task_id in task_ids:
-            with suppress(CannotBeCancelled):  # it ends by itself
+            with suppress(TaskError):  # it has ended, or ends by itself
                 self._robot.wait(self._robot.cancel(task_id, why))
 
     def reject_questions(self) -> None:

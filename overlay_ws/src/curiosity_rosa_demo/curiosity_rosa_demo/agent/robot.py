@@ -150,12 +150,13 @@ class Robot(TaskPort):
         """The stops requested so far."""
         return self._runtime.stop_count
 
-    def begin_stop(self, by: str) -> Future[Outcome]:
+    def begin_stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
         """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
-        gets the rover's answer, in another thread. ``by`` names the caller.
+        gets the rover's answer, in another thread. ``by`` names the caller; ``tell`` the console.
         """
         outcome = self._runtime.begin_stop(by)  # first: nothing may delay it
-        self._notice(f'stop{_by(by)}')
+        if tell:
+            self._notice(f'stop{_by(by)}')
         return outcome
 
     async def stop(self, by: str) -> Outcome:

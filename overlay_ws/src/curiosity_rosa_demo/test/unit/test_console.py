@@ -154,6 +154,7 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) ->
             bench.console.handle_line(each)
         assert bench.console.handle_line(line)
         assert bench.session.stops == stops
+        assert not any(text.startswith('(http)') for text in bench.said)
         assert bench.console.wait_until_idle(WAIT_S)
         assert len(bench.session.ran) == stops
         bench.until(lambda n=stops: bench.said.count('(2 queued dropped)') == n, 'both to be told')

@@ -107,19 +107,14 @@ class AgentApi:
         raise _refusal(response)
 
     def _json(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        response = self._request(method, path, **request)
-        with self._errors():
-            answer = response.json()
-            if not isinstance(answer, dict):
-                raise ValueError('the answer is no JSON object')
-        return answer
-
-    def _request(self, method: str, path: str, **request: Any) -> httpx.Response:
         with self._errors():
             response = self._http.request(method, path, **request)
+            answer = {} if response.is_error else response.json()
+            if not isinstance(answer, dict):
+                raise ValueError('the answer is no JSON object')
         if response.is_error:
             raise _refusal(response)
-        return response
+        return answer
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
