@@ -109,6 +109,7 @@ from curiosity_rosa_demo.infra.process import END_LIMIT_S, end_within, node_conf
 from curiosity_rosa_demo.infra.ros_io import Heartbeat, LossCounter, TracePublisher
 from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
+from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.jsonl_log import JsonlTraceLog, read_newest
 from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
 from curiosity_rosa_demo.trace.trace_codec import new_event
@@ -273,12 +274,16 @@ def build_mind(
     database = task_database_file(agent.tasks.db_path, node.get_namespace())
     registry = make_registry(config)
     check_world(config, registry)
+
+    def on_call(call: ModelCalled) -> None:
+        records.bus.publish(new_event(**call.trace_fields()))
+
     usage = UsageLedger(
         agent.llm,
         beside(database, 'usage'),
         zone=time_zone(policy.timezone),
         kept_days=agent.tasks.retention_days,
-        on_call=lambda call: records.bus.publish(new_event(**call.trace_fields())),
+        on_call=on_call,
     )
     session = AgentSession(
         body.client,

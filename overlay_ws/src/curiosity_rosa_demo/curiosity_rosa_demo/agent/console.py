@@ -22,15 +22,13 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
-    BadCommand,
-    Command,
     COMMANDS,
     is_stop,
     parse,
     spec_of,
-    TypedLine,
     with_templates,
 )
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import BadCommand, Command, TypedLine
 from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Said
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import beside_the_stop, understand

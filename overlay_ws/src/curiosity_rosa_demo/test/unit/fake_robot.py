@@ -45,7 +45,8 @@ from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_rosa_demo.trace.events import TOOL_RESULT, TurnStarted, with_task
+from curiosity_rosa_demo.trace.events import TurnStarted, with_task
+from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2

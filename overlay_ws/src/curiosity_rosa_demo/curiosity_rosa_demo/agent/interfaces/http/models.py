@@ -23,7 +23,6 @@ from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import memory_size, visible
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
-from typing_extensions import Self
 
 MAX_METADATA_MEMORY = 1_000_000  # bytes; 256 kB of empty lists would take 11 MB, in each task
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
@@ -181,7 +180,7 @@ class TaskView(BaseModel):
     updated_at: datetime
 
     @classmethod
-    def of(cls, task: Task) -> Self:
+    def of(cls, task: Task) -> TaskView:
         """A copy of ``task``, which may change meanwhile, in whole steps."""
         fields = dict(vars(task))
         # A skill may have stored values that JSON cannot hold; the store has not refused them yet.

@@ -240,7 +240,8 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
         already, or its running skill cannot be cancelled.
         """
-        return CancelledTaskView.of(await port.cancel(task_id, f'cancelled by {by}'))
+        task = await port.cancel(task_id, f'cancelled by {by}')
+        return CancelledTaskView.model_construct(**dict(TaskView.of(task)))
 
     @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
     async def pause_task(task_id: TaskId, by: Caller) -> TaskView:

@@ -50,7 +50,8 @@ from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.trace.events import IN_TASK, SkillProgressed, TOOL_RESULT
+from curiosity_rosa_demo.trace.events import IN_TASK, SkillProgressed
+from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from mcp.server.context import ServerRequestContext
 import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS

@@ -20,8 +20,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, Spec
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import Spec
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.files import state_folder
