@@ -24,6 +24,7 @@ import sys
 import tempfile
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
@@ -179,39 +180,26 @@ def test_a_signal_at_any_line_of_the_end_closes_the_agent_once() -> None:
         assert status in {0, 130, 143}
 
 
-class Calls:
-    """Stands for the parts of an agent, and keeps the names of what is called, each of which fails
-    where it ``fails``.
-    """
-
-    def __init__(self, made: list[str], name: str = '', *, fails: bool = False) -> None:
-        self.made, self.name, self.fails = made, name, fails
-
-    def __getattr__(self, name: str) -> Calls:
-        return Calls(self.made, f'{self.name}.{name}'.lstrip('.'), fails=self.fails)
-
-    def __call__(self) -> None:
-        self.made.append(self.name)
-        if self.fails:
-            raise OSError(self.name)
-
-
-def test_the_parts_start_and_end_in_an_order_and_each_has_its_turn_whatever_the_others_do() -> (
-    None
-):
-    start, end = list[str](), list[str]()
-    for made, fails, method in ((start, False, 'start'), (end, True, 'close')):
-        parts = agent_node.AgentApp.parts(Calls(made, fails=fails))  # type: ignore[arg-type]
-        getattr(agent_node.AgentApp, method)(SimpleNamespace(parts=lambda parts=parts: parts))
+def test_the_parts_start_and_end_in_order_and_each_has_its_turn_whatever_the_others_do() -> None:
+    agent, found = MagicMock(), list[list[str]]()
+    parts = agent_node.AgentApp.parts(agent)
+    for part in parts:
+        if part.stop is not None:
+            part.stop.side_effect = OSError
+    for method in (agent_node.AgentApp.start, agent_node.AgentApp.close):
+        agent.reset_mock()
+        method(SimpleNamespace(parts=lambda: parts))  # type: ignore[arg-type]
+        found.append([call[0] for call in agent.mock_calls])
+    start, end = found
     assert end[0] == 'halt'
-    for found, names in (
+    for names, order in (
         (start, ['start_runtime', 'start_ros', 'doors.startup.start']),
         (end, ['run_task.end_goals', 'runtime.close', 'run_task.close', 'close_ros']),
         (end, ['autonomy.close', 'runtime.close', 'close_ros', 'destroy_nodes']),
         (end, ['halt', 'records.close', 'writer.close']),
     ):
-        places = [next(n for n, each in enumerate(found) if name in each) for name in names]
-        assert places == sorted(places), found
+        places = [next(n for n, each in enumerate(names) if name in each) for name in order]
+        assert places == sorted(places), names
 
 
 WAITER = """
