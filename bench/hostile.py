@@ -601,7 +601,7 @@ def mcp(options: argparse.Namespace) -> Result:
         world = stack.enter_context(
             DoorsWorld(Path(folder), rules, 'move_forward', {'duration_s': 2.0}, patch)
         )
-        made = stack.enter_context(serving_mcp(world.robot, world.runtime.runner, rules))
+        made = stack.enter_context(serving_mcp(world.robot, rules))
         names = [each.definition.name for each in world.robot.skills()]
         ended = asyncio.run(fuzz(made['url'], options.size, names))
         world.runtime.stop('the bench')

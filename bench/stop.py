@@ -506,8 +506,8 @@ def serve() -> None:
         settings = CONFIG.agent.http.model_copy(update={'port': 0})
 
         def make() -> Any:
-            app = create_app(robot.runner, robot=robot, settings=settings)
-            add_page(app, robot, robot.runner, CONFIG)
+            app = create_app(robot, settings=settings)
+            add_page(app, robot, CONFIG)
             return app
 
         server = HttpThread(make, settings)

@@ -292,7 +292,7 @@ class Mission:
                 return
             self.app = app
             self.judge.active['agent starts'] = 0
-            while app.console.handle_line(lines.get()):
+            while app.doors.console.handle_line(lines.get()):
                 pass
 
         self.judge.active['agent starts'] = 1
@@ -341,7 +341,7 @@ class Mission:
         self.judge.on_stop()
 
         def stop() -> None:
-            app.console.stop('the operator')
+            app.doors.console.stop('the operator')
 
         self.scheduler.spawn(process, 'stop button', stop)
 
@@ -393,7 +393,7 @@ class Mission:
     def _tasks(self) -> dict[str, str] | None:
         if self.app is None or not self.processes['agent'].alive:
             return None
-        runner = self.app.runtime.runner
+        runner = self.app.mind.runtime.runner
         return {task.id: task.state.value for task in runner.list_tasks()}
 
     def _read_tasks(self) -> None:

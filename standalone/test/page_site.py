@@ -82,9 +82,9 @@ class Site:
     def begin(self) -> None:
         def make() -> Any:
             robot = self.robot
-            app = create_app(robot.runner, robot=robot, settings=self._settings)
+            app = create_app(robot, settings=self._settings)
             kept = {'history': self.files / 'view.jsonl', 'recordings': self.files}
-            add_page(app, robot, robot.runner, CONFIG, **kept)
+            add_page(app, robot, CONFIG, **kept)
             return app
 
         self._thread = HttpThread(make, self._settings)

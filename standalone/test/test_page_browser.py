@@ -601,9 +601,9 @@ class Fleet:
 
         def make() -> Any:
             robot = self.robots[number]
-            app = create_app(robot.runner, robot=robot, settings=settings, token=self.token)
+            app = create_app(robot, settings=settings, token=self.token)
             if number == 0:
-                add_page(app, robot, robot.runner, self._config)
+                add_page(app, robot, self._config)
                 add_fleet(app, self._config)
             else:
                 app.include_router(image_routes(robot))

@@ -8,14 +8,15 @@
 
 """The process of the agent: the console in the main thread, rclpy in a spin thread.
 
-Over 300 lines in one file: it constructs every component, and START and END are the orders in
-which they start and end.
+Four functions build the parts, each from those before it; ``AgentApp.parts`` has the order in
+which they start, and end. Over 400 lines in one file: it is the only one that knows all parts.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 import json
 import logging
@@ -27,14 +28,13 @@ from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import RULES_NOTE, with_templates
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
     END_SIGNALS,
     print_addresses,
     wait_for_a_signal,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,
@@ -56,9 +56,9 @@ from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
-from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import (
     MAX_TRACE_BYTES,
@@ -66,15 +66,13 @@ from curiosity_rosa_demo.agent.runtime.session_recorder import (
     SessionRecorder,
     TRACE_FILES,
 )
-from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup
 from curiosity_rosa_demo.agent.startup.web import (
     check_address,
     WebServer,
-    with_http_body,
-    with_http_fleet,
-    with_http_port,
+    with_http_parameters,
 )
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed, RoverPictures
@@ -90,11 +88,12 @@ from curiosity_rosa_demo.agent.topics.node_health import (
 )
 from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, TelemetrySource
-from curiosity_rosa_demo.domain.brain_state import Mode
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
 from curiosity_rosa_demo.infra.config.base import time_zone
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics
 from curiosity_rosa_demo.infra.event_thread import EventThread
@@ -132,335 +131,401 @@ EXIT_CRASHED, EXIT_INTERRUPTED = 70, 130  # exit statuses
 _log = logging.getLogger('curiosity_rosa.agent')
 
 
+@dataclass(frozen=True)
+class Part:
+    """A part of the agent: what starts and what ends it, if anything does."""
+
+    start: Callable[[], object] | None = None
+    stop: Callable[[], object] | None = None
+
+
+@dataclass(frozen=True)
+class Records:
+    """What is told and kept: the console's texts, the trace, the spans, the log, a recording."""
+
+    texts: EventBus
+    writer: ConsoleWriter
+    losses: LossCounter
+    bus: EventBus
+    tracer: TaskTracer | None
+    recording: RecordingControl
+    session: SessionFolder
+    earlier_events: Sequence[TraceEvent]
+    log: LogFile
+    files: list[JsonLines] = field(default_factory=list)
+    threads: list[EventThread] = field(default_factory=list)
+
+    def deliver(self, name: object, listener: Callable[[TraceEvent], None]) -> None:
+        """The agent's own trace events, in a thread."""
+        self.threads.append(EventThread(self.bus, str(name), listener))
+
+    def keep(self, path: Path, max_bytes: int, max_files: int) -> None:
+        """The agent's own trace events, in files."""
+        file = JsonLines(path, max_bytes=max_bytes, max_files=max_files)
+        self.files.append(file)
+        self.deliver(path, file.write)
+
+    def close(self) -> None:
+        for file in self.files:
+            file.close()
+        self.log.close()
+
+
+@dataclass(frozen=True)
+class Body:
+    """What the agent has of the rover: its services, pictures and messages."""
+
+    client: RoverClient
+    captures: Captures
+    analyses: Analyses
+    camera: CameraFeed
+    artifacts: Artifacts | None
+    speech: SpeechPublisher
+    clock: ClockMonitor
+
+
+@dataclass(frozen=True)
+class Mind:
+    """Kernel, tasks and skills; the rover on its own."""
+
+    registry: SkillRegistry
+    usage: UsageLedger
+    session: AgentSession
+    telemetry: TelemetrySource
+    runtime: Runtime
+    autonomy: Autonomy
+
+
+@dataclass(frozen=True)
+class Doors:
+    """The port, and all that people and programs reach the agent by."""
+
+    robot: Robot
+    console: Console
+    run_task: RunTaskServer
+    web: WebServer
+    startup: Startup
+
+
+def build_records(node: Node, config: Config, options: argparse.Namespace) -> Records:
+    """Raises OSError, ConfigError."""
+    space, agent = node.get_namespace(), config.agent
+    texts = EventBus(max_events=MAX_CONSOLE_TEXTS, max_bytes=MAX_CONSOLE_BYTES)
+    writer, losses = ConsoleWriter(texts), LossCounter()
+    bus = EventBus(partial(_report_loss, losses, writer))
+
+    def notice(text: str) -> None:
+        """Show a message about the recording on the console, and on the page in the trace."""
+        writer.write(text)
+        bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')), own=False)
+
+    database = task_database_file(agent.tasks.db_path, space)
+    session = SessionFolder(beside(database, config.nodes.robot, 'session'))
+    records = Records(
+        texts,
+        writer,
+        losses,
+        bus,
+        _make_tracer(node, config, writer, losses),
+        RecordingControl(config, recordings_folder(config, options.record, space), notice),
+        session,
+        read_newest(session.trace, MAX_EARLIER_EVENTS),  # before this run writes to it
+        LogFile(
+            agent_log_file(space),
+            debug=node.get_logger().get_effective_level() <= logging.DEBUG,
+        ),
+    )
+    records.keep(session.trace, MAX_TRACE_BYTES, TRACE_FILES)
+    if path := trace_file(config, space):
+        records.keep(path, agent.recorder.max_file_mb * 10**6, agent.recorder.max_files)
+    records.deliver(config.topics.trace.events, TracePublisher(node, config, losses).publish)
+    return records
+
+
+def build_body(node: Node, config: Config, records: Records, options: argparse.Namespace) -> Body:
+    client = RoverClient(node, config, records.recording.record_call)
+    captures = Captures(node, config, client.pose, always_on=bool(options.artifacts))
+    analyses = Analyses(node, config)
+    for name, kept in (('captures', captures), ('analyses', analyses)):
+        records.bus.listen(name, kept.record_event, TraceEvent, own_only=True)
+    artifacts = None
+    if options.artifacts:
+        fresh = not options.after_crash
+        artifacts = Artifacts(options.artifacts, captures.of, analyses.picture_of, fresh=fresh)
+        limits = config.agent.recorder
+        records.keep(artifacts.trace, limits.max_file_mb * 10**6, limits.max_files)
+        records.deliver(artifacts.picture, artifacts.record_event)
+    patience_s = CLOCK_PATIENCE * config.thresholds.motion.clock_max_age_s
+    return Body(
+        client,
+        captures,
+        analyses,
+        CameraFeed(node, config),
+        artifacts,
+        SpeechPublisher(node, config, records.writer.write, records.losses),
+        ClockMonitor(node.get_clock(), patience_s, records.writer.write),
+    )
+
+
+def build_mind(
+    node: Node, config: Config, records: Records, body: Body, options: argparse.Namespace
+) -> Mind:
+    agent, policy = config.agent, config.agent.policy
+    database = task_database_file(agent.tasks.db_path, node.get_namespace())
+    registry = make_registry(config)
+    check_world(config, registry)
+
+    def on_call(call: ModelCalled) -> None:
+        records.bus.publish(new_event(**call.trace_fields()))
+
+    usage = UsageLedger(
+        agent.llm,
+        beside(database, 'usage'),
+        zone=time_zone(policy.timezone),
+        kept_days=agent.tasks.retention_days,
+        on_call=on_call,
+    )
+    session = AgentSession(
+        body.client,
+        config,
+        node.get_clock(),
+        records.bus,
+        registry=registry,
+        approval_queue=ApprovalQueue(
+            timeout_s=config.guardrails.approval.timeout_s, is_attended=not options.command
+        ),
+        checkpoints=beside(database, 'react'),
+        say=body.speech,
+        graph=GraphAnswers(RclpyGraph(node, body.client.transforms), config.topics),
+        usage=usage,
+        pictures=SeenPictures(RoverPictures(body.captures, body.camera)),
+    )
+    session.world.on_decision = records.recording.record_decision
+    telemetry = TelemetrySource(
+        node, config, body.client.transforms, on_urgent=lambda: runtime.tick_now()
+    )
+    ros_clock = node.get_clock()  # wall time without use_sim_time
+    clock = PolicyClock(lambda: float(ros_clock.now().nanoseconds) * 1e-9)
+    runtime = Runtime(
+        session,
+        config,
+        registry=registry,
+        database=database,
+        readings=telemetry.snapshot,
+        say=records.writer.write,
+        clock=clock.now,
+        event_bus=records.bus,
+        spans=TaskSpans(records.tracer),
+    )
+    calls = body.client.sent_calls
+    heartbeat = Heartbeat(node, config, records.losses, lambda: _safe_reason(runtime.state), calls)
+    runtime.subscribe_to_ticks(lambda state: heartbeat.beat())
+    runtime.subscribe_to_ticks(KernelDecisions(records.recording.record_decision).on_tick)
+    autonomy = Autonomy(
+        runtime,
+        config,
+        trace=session.trace,
+        file=beside(database, policy.world_view, 'policy'),
+        clock=clock,
+        provider=partial(make_provider, config, session.wait_for_model, usage=usage),
+        speak=body.speech,
+    )
+    return Mind(registry, usage, session, telemetry, runtime, autonomy)
+
+
+def build_doors(
+    node: Node,
+    config: Config,
+    records: Records,
+    body: Body,
+    mind: Mind,
+    options: argparse.Namespace,
+) -> Doors:
+    """Raises ConfigError."""
+    runtime, session, autonomy = mind.runtime, mind.session, mind.autonomy
+    write, losses = records.writer.write, records.losses
+    triggers = config.triggers.triggers
+    facts = WorldFacts(session.world, mind.telemetry.snapshot)
+    check_triggers(triggers, mind.registry, facts.now())
+    board = TriggerBoard(triggers)
+    trigger_topics.subscribe(node, triggers, board.put)
+    runtime.subscribe_to_stops(board.on_stop)
+    robot = Robot(
+        runtime,
+        session,
+        autonomy,
+        config,
+        say=write,
+        camera=body.camera,
+        captures=body.captures,
+        analyses=body.analyses,
+        nodes=NodeHealth(node, config, mind.telemetry.snapshot),
+        pose=body.client.pose,
+        replay=ReplayMonitor(node, config).text,
+        recording=records.recording,
+        clock_problem=lambda: body.clock.problem,
+        triggers=board,
+        console_texts=records.texts,
+        earlier_events=records.earlier_events,
+        earlier=records.session.load(),
+    )
+    runtime.subscribe_to_ticks(robot.record_tick)
+    recorder = SessionRecorder(records.session, robot.trail, body.captures.of)
+    records.deliver(records.session.path, recorder.record_event)
+    console = Console(robot, write)
+    door = TriggerDoor(board, robot, facts=facts.now, trace=session.trace)
+    runtime.subscribe_to_ticks(door.on_tick)
+    messages, topic = config.agent.policy.topic_messages, config.topics.agent.messages
+    intake = MessageIntake(
+        topic,
+        messages.per_min,
+        post=partial(autonomy.post_message, interrupts=messages.interrupt),
+        say=console.print_notice,
+        losses=losses,
+    )
+    node.create_subscription(String, topic, lambda message: intake.take(message.data), 10)
+    NodeEvents(node, config, console.print_notice, partial(records.bus.publish, own=False))
+    Diagnostics(
+        node,
+        config,
+        'runtime',
+        lambda: own_findings(robot, config.agent.llm, body.clock.problem),
+        losses,
+    )
+    space = node.get_namespace()
+    web = WebServer(
+        robot,
+        console.print_notice,
+        history=records.session.view,
+        recordings=recordings_folder(config, options.record, space),
+    )
+    crash = options.after_crash
+    startup = Startup(body.client, session, runtime, robot, console, web, crash=crash)
+    return Doors(robot, console, RunTaskServer(config, robot), web, startup)
+
+
+def _safe_reason(state: BrainState) -> str:
+    return state.tasks.mode_reason if state.tasks.mode is Mode.SAFE else ''
+
+
+def _report_loss(losses: LossCounter, writer: ConsoleWriter, name: str, error: Exception) -> None:
+    """Count the trace events that a subscriber lost, for example a file on a full disk.
+
+    The diagnostics report the count; the console shows only the first loss of each listener.
+    """
+    count = error.count if isinstance(error, EventsLost) else 1
+    if losses.count(name, count) == count:
+        if not isinstance(error, OSError | EventsLost):  # a defect: keep its traceback
+            _log.warning('event=listener_failed name=%s', name, exc_info=error)
+        writer.write(printable(f'! {name} has lost trace events: {error}'))
+
+
+def _make_tracer(
+    node: Node, config: Config, writer: ConsoleWriter, losses: LossCounter
+) -> TaskTracer | None:
+    """None if tracing is off: OpenTelemetry is then not imported. Raises OSError."""
+    tracing, space = config.agent.tracing, node.get_namespace()
+    if tracing.exporter == 'off':
+        return None
+    from curiosity_rosa_demo.infra.tracing import make_task_tracer
+
+    def lost(count: int, error: Exception) -> None:
+        if losses.count('tracing', count) == count:
+            writer.write(printable(f'! tracing has lost spans: {error}'))
+
+    return make_task_tracer(
+        tracing,
+        file=span_file(config, space),
+        node=node.get_name(),
+        namespace=space,
+        write=writer.write,
+        failed=lost,
+    )
+
+
 class AgentApp:
-    """All components of the agent except the source of its console lines. The constructor builds
-    them; ``start`` starts their threads, ``close`` ends them.
+    """All parts of the agent except the source of its console lines. The constructor builds them;
+    ``start`` starts their threads, ``close`` ends them. Raises ConfigError, OSError.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self.crashed = False
         self.outcome: Outcome | None = None  # of the commands of -c
-        self._console_texts = EventBus(max_events=MAX_CONSOLE_TEXTS, max_bytes=MAX_CONSOLE_BYTES)
-        self.console_writer = ConsoleWriter(self._console_texts)
-        self.node = Node('agent')
-        config = with_http_port(self.node, node_config(self.node))
-        config = with_http_body(self.node, config)
-        self.config = with_http_fleet(self.node, config)
-        space = self.node.get_namespace()
-        check_address(self.config.agent.http)
-        self._losses = LossCounter()
-        publisher = TracePublisher(self.node, self.config, self._losses)
-        self.event_bus = EventBus(self._listener_failed)
-        self._tracer = self._make_tracer(space)
-        self._recorders: list[JsonLines] = []
-        self._event_threads: list[EventThread] = []
-        self.recording = RecordingControl(
-            self.config,
-            recordings_folder(self.config, options.record, space),
-            self._print_recording_notice,
-        )
-        self.rover_client = RoverClient(self.node, self.config, self.recording.record_call)
-        self._captures = Captures(
-            self.node, self.config, self.rover_client.pose, always_on=bool(options.artifacts)
-        )
-        self._analyses = Analyses(self.node, self.config)
-        self.artifacts = (
-            Artifacts(
-                options.artifacts,
-                self._captures.of,
-                self._analyses.picture_of,
-                fresh=not options.after_crash,
-            )
-            if options.artifacts
-            else None
-        )
-        database = task_database_file(self.config.agent.tasks.db_path, space)
-        session = SessionFolder(beside(database, self.config.nodes.robot, 'session'))
-        trace_paths = (trace_file(self.config, space), self.artifacts and self.artifacts.trace)
-        # Read before this run writes to it.
-        self._earlier_events = read_newest(session.trace, MAX_EARLIER_EVENTS)
-        self._recorders.append(
-            JsonLines(session.trace, max_bytes=MAX_TRACE_BYTES, max_files=TRACE_FILES)
-        )
-        for path in trace_paths:
-            if path:
-                limits = self.config.agent.recorder
-                self._recorders.append(
-                    JsonLines(
-                        path, max_bytes=limits.max_file_mb * 10**6, max_files=limits.max_files
-                    )
-                )
-        for name, kept in (('captures', self._captures), ('analyses', self._analyses)):
-            self.event_bus.listen(name, kept.record_event, TraceEvent, own_only=True)
-        for recorder in self._recorders:
-            self._deliver_in_thread(str(recorder.path), recorder.write)
-        self._deliver_in_thread(self.config.topics.trace.events, publisher.publish)
-        if self.artifacts is not None:
-            self._deliver_in_thread(str(self.artifacts.picture), self.artifacts.record_event)
-        debug = self.node.get_logger().get_effective_level() <= logging.DEBUG
-        self._log = LogFile(agent_log_file(space), debug=debug)
-        self.stack_stream = self._log.stack_stream
-        registry = make_registry(self.config)
-        check_world(self.config, registry)
-        approval_queue = ApprovalQueue(
-            timeout_s=self.config.guardrails.approval.timeout_s, is_attended=not options.command
-        )
-        speech = SpeechPublisher(self.node, self.config, self.console_writer.write, self._losses)
-        self._camera = CameraFeed(self.node, self.config)
-        llm = self.config.agent.llm
-        self.usage = UsageLedger(
-            llm,
-            beside(database, 'usage'),
-            zone=time_zone(self.config.agent.policy.timezone),
-            kept_days=self.config.agent.tasks.retention_days,
-            on_call=self._on_model_call,
-        )
-        self.session = AgentSession(
-            self.rover_client,
-            self.config,
-            self.node.get_clock(),
-            self.event_bus,
-            registry=registry,
-            approval_queue=approval_queue,
-            checkpoints=beside(database, 'react'),
-            say=speech,
-            graph=GraphAnswers(
-                RclpyGraph(self.node, self.rover_client.transforms), self.config.topics
-            ),
-            usage=self.usage,
-            pictures=SeenPictures(RoverPictures(self._captures, self._camera)),
-        )
-        telemetry = TelemetrySource(
-            self.node, self.config, self.rover_client.transforms, on_urgent=self._tick_now
-        )
-        ros_clock = self.node.get_clock()  # wall time without use_sim_time
-        clock = PolicyClock(lambda: float(ros_clock.now().nanoseconds) * 1e-9)
-        self._clock_monitor = ClockMonitor(
-            self.node.get_clock(),
-            CLOCK_PATIENCE * self.config.thresholds.motion.clock_max_age_s,
-            self.console_writer.write,
-        )
-        self._tick_callbacks: list[Callable[[], None]] = [
-            Heartbeat(
-                self.node,
-                self.config,
-                self._losses,
-                self._safe_reason,
-                self.rover_client.sent_calls,
-            ).beat
-        ]
-        self.runtime = Runtime(
-            self.session,
-            self.config,
-            registry=registry,
-            database=database,
-            readings=telemetry.snapshot,
-            beat=self._on_tick,
-            say=self.console_writer.write,
-            clock=clock.now,
-            event_bus=self.event_bus,
-            spans=TaskSpans(self._tracer),
-        )
-        self.autonomy = Autonomy(
-            self.runtime,
-            self.config,
-            trace=self.session.trace,
-            file=beside(database, self.config.agent.policy.world_view, 'policy'),
-            clock=clock,
-            provider=partial(
-                make_provider, self.config, self.session.wait_for_model, usage=self.usage
-            ),
-            speak=speech,
-        )
-        triggers = self.config.triggers.triggers
-        facts = WorldFacts(self.session.world, telemetry.snapshot)
-        check_triggers(triggers, registry, facts.now())
-        board = TriggerBoard(triggers)
-        trigger_topics.subscribe(self.node, triggers, board.put)
-        self.console = Console(
-            self.session,
-            self.runtime,
-            self.autonomy,
-            self.config,
-            self.console_writer.write,
-            self.recording,
-            board,
-        )
-        self._notes = registry.notes
-        self.skill_names = [each.name for each in registry]  # for completion
-        messages = self.config.agent.policy.topic_messages
-        self._message_intake = MessageIntake(
-            self.config.topics.agent.messages,
-            messages.per_min,
-            post=partial(self.autonomy.post_message, interrupts=messages.interrupt),
-            say=self.console.print_notice,
-            losses=self._losses,
-        )
-        self.node.create_subscription(
-            String, self.config.topics.agent.messages, self._on_message, 10
-        )
-        self._node_events = NodeEvents(
-            self.node,
-            self.config,
-            self.console.print_notice,
-            partial(self.event_bus.publish, own=False),
-        )
-        self.robot = Robot(
-            self.runtime,
-            self.session,
-            self.autonomy,
-            self.console,
-            camera=self._camera,
-            captures=self._captures,
-            analyses=self._analyses,
-            nodes=NodeHealth(self.node, self.config, telemetry.snapshot),
-            pose=self.rover_client.pose,
-            replay=ReplayMonitor(self.node, self.config).text,
-            kernel_max_age_s=self.config.agent.kernel.watchdog_s,
-            clock_problem=lambda: self._clock_monitor.problem,
-            triggers=board,
-            console_texts=self._console_texts,
-            earlier_events=self._earlier_events,
-            earlier=session.load(),
-        )
-        self._deliver_in_thread(
-            str(session.path),
-            SessionRecorder(session, self.robot.trail, self._captures.of).record_event,
-        )
-        self.runtime.subscribe_to_stops(board.on_stop)
-        door = TriggerDoor(
-            board,
-            self.robot,
-            self.runtime.loop,
-            facts=facts.now,
-            trace=self.session.trace,
-        )
-        self.runtime.subscribe_to_ticks(door.on_tick)
-        decisions = KernelDecisions(self.recording.record_decision)
-        self.runtime.subscribe_to_ticks(decisions.on_tick)
-        self.session.world.on_decision = self.recording.record_decision
-        self._tick_callbacks.append(self.robot.record_tick)
-        self.web = WebServer(
-            self.robot,
-            self.runtime.runner,
-            self.config,
-            self.console.print_notice,
-            history=session.view,
-            recordings=recordings_folder(self.config, options.record, space),
-        )
-        self._run_task = RunTaskServer(
-            self.config, self.robot, self.runtime.runner, self.runtime.loop
-        )
-        Diagnostics(
-            self.node,
-            self.config,
-            'runtime',
-            lambda: own_findings(self.robot, llm, self._clock_monitor.problem),
-            self._losses,
-        )
+        self.node = node = Node('agent')
+        self.config = config = with_http_parameters(node, node_config(node))
+        check_address(config.agent.http)
+        self.records = build_records(node, config, options)
+        self.body = build_body(node, config, self.records, options)
+        self.mind = build_mind(node, config, self.records, self.body, options)
+        self.doors = build_doors(node, config, self.records, self.body, self.mind, options)
         self._spin: SpinThread | None = None
-        self._startup = Startup(
-            self.rover_client,
-            self.session,
-            self.runtime,
-            self.autonomy,
-            self.console,
-            self.robot,
-            self.web,
-            crash=options.after_crash,
-        )
-        self.startup_complete = self._startup.complete
 
-    # --- start, in the order of START ---------------------------------------------------------
+    def parts(self) -> Sequence[Part]:
+        """In the order of their start; they end in the reverse order. No thread runs before."""
+        records, mind, doors = self.records, self.mind, self.doors
+        return (
+            Part(stop=self.destroy_nodes),  # once nothing spins them
+            Part(self.start_writer, records.writer.close),
+            Part(stop=records.close),
+            Part(stop=self.close_ros),
+            Part(stop=self.close_spans),
+            Part(stop=self.close_event_threads),  # they publish the last events on a topic
+            Part(self.start_recording, records.recording.close),
+            Part(stop=doors.run_task.close),  # the clients get their results while ROS still spins
+            Part(stop=mind.usage.close),
+            Part(self.start_runtime, mind.runtime.close),  # the kernel ticks; no task runs yet
+            Part(self.start_ros),
+            Part(stop=mind.autonomy.close),
+            # Waits for the other nodes, in a thread, then lets tasks run.
+            Part(doors.startup.start, doors.startup.join),
+            Part(self.start_process_events),
+            Part(stop=self.close_web),
+            Part(stop=doors.run_task.end_goals),
+            Part(stop=self.halt),  # first: from then on no skill moves the rover
+        )
 
     def start(self) -> None:
         """Raises StoreError."""
-        for step in START:
-            step(self)
+        for part in self.parts():
+            if part.start is not None:
+                part.start()
 
-    def start_console_writer(self) -> None:
-        self.console_writer.start()
-        self.event_bus.listen('console', self.console.print_event, TraceEvent, own_only=True)
+    def close(self) -> None:
+        """Stop the rover, then close all parts. Unfinished tasks stay for the next run. A part
+        that raises keeps no other from its turn.
+        """
+        for part in reversed(self.parts()):
+            try:
+                if part.stop is not None:
+                    part.stop()
+            except Exception:
+                _log.exception('event=close_failed part=%r', part.stop)
+
+    # --- starts -------------------------------------------------------------------------------
+
+    def start_writer(self) -> None:
+        self.records.writer.start()
+        shown = self.doors.console.print_event
+        self.records.bus.listen('console', shown, TraceEvent, own_only=True)
 
     def start_recording(self) -> None:
         if self._options.record:
-            self.console.handle_line(':record on')
+            self.doors.console.handle_line(':record on')
 
     def start_runtime(self) -> None:
-        for note in (*self._notes, *self.runtime.start()):
-            self.console.print_notice(f'! {note}')
+        for note in (*self.mind.registry.notes, *self.mind.runtime.start()):
+            self.doors.console.print_notice(f'! {note}')
 
     def start_ros(self) -> None:
-        self._spin = SpinThread(
-            'agent', self.node, self._run_task.node, on_crash=self._on_ros_failure
-        )
-        self._tick_callbacks.append(self._clock_monitor.check)  # /clock is heard from now on
-
-    def start_tasks(self) -> None:
-        self._startup.start()
+        nodes = self.node, self.doors.run_task.node
+        self._spin = SpinThread('agent', *nodes, on_crash=self._on_ros_failure)
+        # /clock is heard from now on
+        self.mind.runtime.subscribe_to_ticks(lambda state: self.body.clock.check())
 
     def start_process_events(self) -> None:
         if self._options.process_events_fd is not None:
             read_process_events(self._options.process_events_fd, self._on_process_event)
-
-    # --- callbacks ----------------------------------------------------------------------------
-
-    def _deliver_in_thread(self, name: str, listener: Callable[[TraceEvent], None]) -> None:
-        self._event_threads.append(EventThread(self.event_bus, name, listener))
-
-    def _on_tick(self) -> None:
-        for each in self._tick_callbacks:
-            each()
-
-    def _safe_reason(self) -> str:
-        tasks = self.runtime.state.tasks
-        return tasks.mode_reason if tasks.mode is Mode.SAFE else ''
-
-    def _tick_now(self) -> None:
-        self.runtime.tick_now()
-
-    def _on_model_call(self, call: ModelCalled) -> None:
-        self.event_bus.publish(new_event(**call.trace_fields()))
-
-    def _on_message(self, message: String) -> None:
-        self._message_intake.take(message.data)
-
-    def _print_recording_notice(self, text: str) -> None:
-        """Show a message about the recording on the console, and on the page in the trace."""
-        self.console_writer.write(text)
-        self.event_bus.publish(new_event(TraceKind.OBSERVE, text.removeprefix('! ')), own=False)
-
-    def _listener_failed(self, name: str, error: Exception) -> None:
-        """Count the trace events that a subscriber lost, for example a file on a full disk.
-
-        The diagnostics report the count; the console shows only the first loss of each listener.
-        """
-        losses = error.count if isinstance(error, EventsLost) else 1
-        if self._losses.count(name, losses) == losses:
-            if not isinstance(error, OSError | EventsLost):  # a defect: keep its traceback
-                _log.warning('event=listener_failed name=%s', name, exc_info=error)
-            self.console_writer.write(printable(f'! {name} has lost trace events: {error}'))
-
-    def _make_tracer(self, space: str) -> TaskTracer | None:
-        """None if tracing is off: OpenTelemetry is then not imported. Raises OSError."""
-        tracing = self.config.agent.tracing
-        if tracing.exporter == 'off':
-            return None
-        from curiosity_rosa_demo.infra.tracing import make_task_tracer
-
-        return make_task_tracer(
-            tracing,
-            file=span_file(self.config, space),
-            node=self.node.get_name(),
-            namespace=space,
-            write=self.console_writer.write,
-            failed=self._spans_lost,
-        )
-
-    def _spans_lost(self, count: int, error: Exception) -> None:
-        if self._losses.count('tracing', count) == count:
-            self.console_writer.write(printable(f'! tracing has lost spans: {error}'))
 
     def _on_ros_failure(self, error: Exception) -> None:
         self.crashed = True
@@ -468,72 +533,36 @@ class AgentApp:
         os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_process_event(self, text: str) -> None:
-        self.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
+        self.mind.session.trace(TraceKind.ERROR, text, ok=False, error_reason=text)
 
-    # --- end, in the order of END -------------------------------------------------------------
-
-    def close(self) -> None:
-        """Stop the rover, then close all components. Unfinished tasks stay for the next run. A
-        step that raises keeps no other from its turn.
-        """
-        for step in END:
-            try:
-                step(self)
-            except Exception:
-                _log.exception('event=close_failed step=%s', step.__name__)
+    # --- ends ---------------------------------------------------------------------------------
 
     def halt(self) -> None:
-        self._startup.cancel()
-        busy = self.runtime.halt.busy
-        self.runtime.halt_for_good()
+        self.doors.startup.cancel()
+        halt = self.mind.runtime.halt
+        busy = halt.busy
+        self.mind.runtime.halt_for_good()
         if busy or self._options.headless:  # without a console no operator sees the rover drive
-            self.session.stop_rover()
-
-    def end_goals(self) -> None:
-        self._run_task.end_goals()
+            halt.send().result()
 
     def close_web(self) -> None:
-        self.web.close()
-        self._camera.close()
-
-    def join_startup(self) -> None:
-        self._startup.join()
-
-    def close_autonomy(self) -> None:
-        self.autonomy.close()
-
-    def close_runtime(self) -> None:
-        self.runtime.close()
-        self.usage.close()
-
-    def linger_goals(self) -> None:
-        self._run_task.close()
-
-    def close_recording(self) -> None:
-        self.recording.close()
+        self.doors.web.close()
+        self.body.camera.close()
 
     def close_event_threads(self) -> None:
-        for thread in self._event_threads:
+        for thread in self.records.threads:
             thread.close()
 
     def close_spans(self) -> None:
-        if self._tracer is not None:
-            self._tracer.close()
+        if self.records.tracer is not None:
+            self.records.tracer.close()
 
     def close_ros(self) -> None:
         if self._spin is not None:
             self._spin.close()
 
-    def close_logs(self) -> None:
-        for recorder in self._recorders:
-            recorder.close()
-        self._log.close()
-
-    def close_console_writer(self) -> None:
-        self.console_writer.close()
-
     def destroy_nodes(self) -> None:
-        self._run_task.destroy()
+        self.doors.run_task.destroy()
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:
@@ -541,43 +570,17 @@ class AgentApp:
 
         Returns the exit status.
         """
-        picture = self.artifacts and self.artifacts.picture
+        artifacts = self.body.artifacts
+        picture = artifacts and artifacts.picture
         result = {
             'ok': outcome is not None and outcome.ok,
             'answer': outcome.answer if outcome else '',
-            'score': self.session.last_score,
+            'score': self.mind.session.last_score,
             'image': str(picture) if picture and Path(picture).exists() else None,
-            'trace': str(self.artifacts.trace) if self.artifacts else None,
+            'trace': str(artifacts.trace) if artifacts else None,
         }
         print(visible(json.dumps(result, ensure_ascii=False)), flush=True)
         return 0 if result['ok'] else 1
-
-
-# No thread runs before start().
-START: Sequence[Callable[[AgentApp], None]] = (
-    AgentApp.start_console_writer,
-    AgentApp.start_recording,
-    AgentApp.start_runtime,  # the kernel ticks, and the heartbeat begins; no task runs yet
-    AgentApp.start_ros,
-    AgentApp.start_tasks,  # waits for the other nodes, in a thread, then lets tasks run
-    AgentApp.start_process_events,
-)
-END: Sequence[Callable[[AgentApp], None]] = (
-    AgentApp.halt,  # first: from here on no skill moves the rover
-    AgentApp.end_goals,
-    AgentApp.close_web,
-    AgentApp.join_startup,
-    AgentApp.close_autonomy,
-    AgentApp.close_runtime,
-    AgentApp.linger_goals,  # the clients get their results while ROS still spins
-    AgentApp.close_recording,
-    AgentApp.close_event_threads,  # they publish the last events on a topic
-    AgentApp.close_spans,
-    AgentApp.close_ros,
-    AgentApp.close_logs,
-    AgentApp.close_console_writer,
-    AgentApp.destroy_nodes,  # once nothing spins them
-)
 
 
 def main() -> None:
@@ -609,7 +612,7 @@ def run(argv: list[str]) -> int:
             status = _run_to_the_end(app, options)
         finally:
             _ignore_end_signals()
-            end_within(END_LIMIT_S, app.stack_stream)
+            end_within(END_LIMIT_S, app.records.log.stack_stream)
             app.close()
         if not options.command:
             return status
@@ -645,33 +648,34 @@ def _ignore_end_signals() -> None:
 
 
 def _read_lines(app: AgentApp, options: argparse.Namespace) -> int:
+    console = app.doors.console
     if options.headless:
-        if not app.web.url:
-            app.console.reject_questions()  # a client of the action cannot answer
-        print_addresses(app.web.url, app.config.topics.agent.run_task)
+        if not app.doors.web.url:
+            console.reject_questions()  # a client of the action cannot answer
+        print_addresses(app.doors.web.url, app.config.topics.agent.run_task)
         wait_for_a_signal()
         return EXIT_CRASHED if app.crashed else 0
     if note := missing_model_note(app.config.agent.llm):
-        app.console.print_notice(note)
-    interrupts = InterruptHandler(app.console, exit_at_once=bool(options.command))
+        console.print_notice(note)
+    interrupts = InterruptHandler(console, exit_at_once=bool(options.command))
     if options.command:
         try:
             if options.together:
-                wait_for_go_ahead(app.console, app.startup_complete)
-            app.outcome = run_commands(app.console, options.command)
+                wait_for_go_ahead(console, app.doors.startup.complete)
+            app.outcome = run_commands(console, options.command)
         except KeyboardInterrupt:
             interrupts.wait_for_stop()
             raise
         return 0
     if app.config.agent.llm.provider == 'routine':
-        app.console.print_notice(RULES_NOTE)
-    if app.web.url:
-        app.console.print_notice(f'The page: {app.web.url}')
-    app.console.print_notice('Type :help for the commands, or say what you want.')
+        console.print_notice(RULES_NOTE)
+    if app.doors.web.url:
+        console.print_notice(f'The page: {app.doors.web.url}')
+    console.print_notice('Type :help for the commands, or say what you want.')
     if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
         commands = with_templates(app.config.prompts.templates)
-        status = app.robot.console_status
-        run_terminal(app.console, status, interrupts, commands, app.skill_names)
+        status, skills = app.doors.robot.console_status, [each.name for each in app.mind.registry]
+        run_terminal(console, status, interrupts, commands, skills)
     else:
-        run_pipe(app.console)
+        run_pipe(console)
     return 0

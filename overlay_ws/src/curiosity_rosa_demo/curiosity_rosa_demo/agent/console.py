@@ -17,49 +17,36 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import task_for_command
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
-    BadCommand,
-    Command,
     COMMANDS,
     is_stop,
     parse,
+    spec_of,
     with_templates,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import answer_query, AUTONOMY_COMMANDS
-from curiosity_rosa_demo.agent.kernel.hear import Answered, Asked, Message, Ordered, Reply, Said
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import BadCommand, Command, TypedLine
+from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Said
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import beside_the_stop, understand
 from curiosity_rosa_demo.agent.memory import event_line as trace_line
-from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
-from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
-from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
-from curiosity_rosa_demo.domain.adapter_status import Triggers
-from curiosity_rosa_demo.domain.brain_state import (
-    ApprovalAction,
-    Question,
-    UserInterruptType,
-)
+from curiosity_rosa_demo.agent.tasks.task import TaskError
+from curiosity_rosa_demo.domain.brain_state import UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
-from curiosity_rosa_demo.domain.origin import caller_prefix, named_caller, Origin
+from curiosity_rosa_demo.domain.origin import caller_prefix, Origin
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.agent import DEMO
-from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.events import (
     IN_TASK,
     ModelCalled,
@@ -70,47 +57,9 @@ from curiosity_rosa_demo.trace.events import (
 )
 
 OPERATOR = 'the operator'
-COMMAND_INTENTS = {
-    'pause': UserInterruptType.PAUSE,
-    'resume': UserInterruptType.RESUME,
-    'clear': UserInterruptType.CLEAR,
-}
-APPROVAL_COMMANDS = {
-    'approve': ApprovalAction.APPROVE,
-    'edit': ApprovalAction.EDIT,
-    'reject': ApprovalAction.REJECT,
-}
-COMMANDS_BEFORE_READY = frozenset(
-    {
-        *('help', 'trace', 'tasks', 'task', 'history', 'mode', 'cancel', 'priority'),
-        *(
-            'pending',
-            'plan',
-            'budget',
-            'record',
-            'triggers',
-            *APPROVAL_COMMANDS,
-            *AUTONOMY_COMMANDS,
-        ),
-    }
-)
 REMEMBERED_TASKS = 20
 ECHO_COLUMNS = 200  # of a remote line, as the console shows it
 MAX_LINE_CHARS = 10_000  # the intent rules read so many in 25 ms
-
-
-@dataclass(frozen=True)
-class _TypedLine:
-    """A line, with the stop count and the open question at the time of its input."""
-
-    command: Command
-    line: str
-    stop_count: int  # stops requested so far; a later stop drops the line
-    question_id: str  # ID of the question that a plain yes or no answers; '': none
-    by: str  # who typed it
-    # receives the reply; None: the line was typed at the console
-    on_reply: Callable[[Reply], None] | None = None
-    origin: Origin = Origin.CONSOLE
 
 
 class Console:
@@ -120,25 +69,17 @@ class Console:
     template that has the name of a command.
     """
 
-    def __init__(
-        self,
-        session: AgentSession,
-        runtime: Runtime,
-        autonomy: Autonomy,
-        config: Config,
-        say: Callable[[str], None],
-        recording: RecordingControl | None = None,
-        triggers: Triggers | None = None,
-    ) -> None:
-        self._session, self._runtime, self._config, self._say = session, runtime, config, say
-        runtime.subscribe_to_stops(self._drop_queued_lines)
-        self._autonomy, self._recording, self._triggers = autonomy, recording, triggers
+    def __init__(self, robot: Robot, say: Callable[[str], None]) -> None:
+        self._robot, self._config, self._say = robot, robot.config, say
+        config = robot.config
+        robot.attach(self)
+        robot.subscribe_to_stops(self._drop_queued_lines)
         for name in COMMANDS.keys() & config.prompts.templates.keys():
             rule = 'a command has this name; choose another'
             raise ConfigError(f'prompts.yaml: templates.{name}: {rule}')
         self._commands = with_templates(config.prompts.templates)
         self._condition = threading.Condition()
-        self._queued_lines: deque[_TypedLine] = deque()  # lines from before the agent was ready
+        self._queued_lines: deque[TypedLine] = deque()  # lines from before the agent was ready
         self._ready = False
         self._pending_count = 0  # unfinished requests of the operator
         self._pending_tasks: dict[str, Task] = {}  # those that have become tasks
@@ -181,7 +122,7 @@ class Console:
 
     def _parse_line(
         self, line: str, by: str, on_reply: Callable[[Reply], None] | None = None
-    ) -> _TypedLine | None:
+    ) -> TypedLine | None:
         """The parsed line; None: it is empty or invalid, and the reason was reported."""
         if len(line) > MAX_LINE_CHARS:
             why = f'{len(line)} characters; a line may have {MAX_LINE_CHARS}'
@@ -197,12 +138,11 @@ class Console:
             if on_reply is not None:
                 on_reply(Reply(['The line is empty; :help lists the commands.'], ok=False))
             return None
-        asked = self.pending_question
-        asked_id = asked.id if asked else ''
-        stops = self._runtime.stop_count
-        return _TypedLine(command, line.strip(), stops, asked_id, by, on_reply)
+        asked = next((each.id for each in self._robot.questions()), '')
+        stops = self._robot.stop_count
+        return TypedLine(command, self._robot, line.strip(), stops, asked, by, on_reply)
 
-    def _dispatch(self, typed: _TypedLine) -> None:
+    def _dispatch(self, typed: TypedLine) -> None:
         if typed.command.name == 'text':
             self._languages[typed.origin] = understand(typed.command.text).language
         typed = replace(typed, command=self._expanded(typed.command, typed.origin))
@@ -212,7 +152,7 @@ class Console:
             self._report_outcome(_with_rest(outcome, command), typed.on_reply)
             return
         with self._condition:
-            is_early = not self._ready and command.name not in COMMANDS_BEFORE_READY
+            is_early = not self._ready and not spec_of(command, self._commands).early
             if is_early and not self._queued_lines:  # otherwise it may ask about an earlier line
                 is_early = not _is_question(command)
             if is_early:
@@ -260,7 +200,7 @@ class Console:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover and end all tasks. Blocks until the rover has answered."""
-        return self._runtime.stop(by)
+        return self._robot.begin_stop(by, tell=False).result()
 
     def _drop_queued_lines(self, by: str) -> None:
         """After a stop."""
@@ -283,7 +223,7 @@ class Console:
             if not self.busy or not self._ready:
                 return ''
             tasks = list(self._pending_tasks.values())
-        if why := self._runtime.order_refusal(''):
+        if why := self._robot.order_refusal(''):
             return why
         if not tasks or not all(task.held for task in tasks):
             return ''
@@ -291,21 +231,16 @@ class Console:
         return f'Task {first.id[:8]} is held ({first.reason}); :resume {first.id[:8]} continues it'
 
     def cancel_requests(self, why: str) -> None:
-        """Cancel the unfinished tasks that the operator asked for. Raises TaskError."""
+        """Cancel the unfinished tasks that the operator asked for."""
         with self._condition:
             task_ids = list(self._pending_tasks)
         for task_id in task_ids:
-            with suppress(CannotBeCancelled):  # it ends by itself
-                self._runtime.call(self._runtime.runner.cancel(task_id, why))
-
-    @property
-    def pending_question(self) -> Question | None:
-        """The question that a plain yes or no answers."""
-        return next(iter(self._runtime.shown_questions), None)
+            with suppress(TaskError):  # it has ended, or ends by itself
+                self._robot.wait(self._robot.cancel(task_id, why))
 
     def reject_questions(self) -> None:
         """Reject all open and later questions: no further line can answer them."""
-        self._session.approval_queue.reject_all()
+        self._robot.reject_questions()
 
     @property
     def is_ready(self) -> bool:
@@ -336,8 +271,7 @@ class Console:
         # The console itself has printed these two already.
         start, question = TurnStarted.of(event), QuestionAsked.of(event)
         is_known = (start is not None and start.calls == 0) or (
-            question is not None
-            and (question.task_id != '' or self._session.approval_queue.is_attended)
+            question is not None and (question.task_id != '' or self._robot.is_attended)
         )
         is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
         if not is_known:
@@ -351,7 +285,7 @@ class Console:
 
     def report_task_end(self, task: Task, on_reply: Callable[[Reply], None] | None = None) -> None:
         """Report the outcome of a requested task that has ended. Runs in the runtime's loop."""
-        if self._runtime.was_dropped(task.id):
+        if self._robot.was_dropped(task.id):
             return
         stored: dict[str, Any] | None = task.metadata.get('outcome')
         if stored is not None and task.state.name in ('COMPLETED', 'FAILED'):
@@ -363,62 +297,24 @@ class Console:
 
     # --- running ----------------------------------------------------------------------------
 
-    def _run_command(self, typed: _TypedLine) -> None:
+    def _run_command(self, typed: TypedLine) -> None:
         """Run the command. With an empty ``line`` no text reports that it is queued."""
-        command = typed.command
-        stops, origin = typed.stop_count, typed.origin
         try:
-            if command.name == 'text':
-                said = Said(command.text, typed.by, typed.question_id, stops=stops, origin=origin)
-                self._send(said, typed)
-            elif command.name == 'graph':
-                message = Message()
-                self._watch(message, typed)
-                self._runtime.ask_graph(command.text, message)
-            elif command.name in COMMAND_INTENTS:
-                task_id = self._runtime.find_task(command.text).id if command.text else ''
-                asked = Asked(COMMAND_INTENTS[command.name], task_id, stops=stops)
-                self._send(asked, replace(typed, line=''))
-            elif command.name in APPROVAL_COMMANDS:
-                self._send(self._answer(typed), replace(typed, line=''))
-            elif (task := task_for_command(command, self._runtime)) is not None:
-                with_origin(task, typed.origin, named_caller(typed.by))
-                self._send(Ordered(task, stops=stops), typed)
-            else:
-                outcome = answer_query(
-                    command,
-                    self._session,
-                    self._runtime,
-                    self._autonomy,
-                    self._config,
-                    self._recording,
-                    self._triggers,
-                )
-                self._report_outcome(outcome, typed.on_reply, lines=outcome.ok)
+            done = spec_of(typed.command, self._commands).run(typed)
         except (TaskError, QuestionNotFound) as error:
             self._report_outcome(Outcome(False, str(error)), typed.on_reply)
-
-    def _answer(self, typed: _TypedLine) -> Answered:
-        """Raises QuestionNotFound."""
-        command, shown = typed.command, self._runtime.shown_questions
-        start, why = command.text, ''
-        if command.name == 'reject':
-            start, why = split_id_and_reason(command.text, shown)
-        asked = find_question(shown, start)
-        action = APPROVAL_COMMANDS[command.name]
-        arguments = command.data if action is ApprovalAction.EDIT else None
-        return Answered(action, asked.id, why, typed.by, arguments, stops=typed.stop_count)
-
-    def _send(self, message: Message, typed: _TypedLine) -> None:
-        """Post a message; its outcome is reported as soon as it is known."""
-        is_answered = _is_answer(typed) or _is_question(typed.command)
-        if typed.line and self._runtime.halt.busy and not is_answered:
+            return
+        if isinstance(done, Outcome):
+            self._report_outcome(done, typed.on_reply, lines=done.ok)
+            return
+        waits = isinstance(done, Said | Ordered) and typed.line and self._robot.busy
+        if waits and not (_is_answer(typed) or _is_question(typed.command)):
             self._say(f'(queued behind the active tasks; :stop drops it) {typed.line}')
-        self._watch(message, typed)
-        self._runtime.post(message)
+        self._watch(done, typed)
+        self._robot.post(done)
 
-    def _watch(self, message: Message, typed: _TypedLine) -> None:
-        """Report the outcome of ``message``, which is posted next."""
+    def _watch(self, message: Message, typed: TypedLine) -> None:
+        """Report the outcome of ``message``, which is posted next, as soon as it is known."""
         is_local = typed.on_reply is None
         self._count_started(is_local)
 
@@ -436,7 +332,7 @@ class Console:
                     with self._condition:
                         self._pending_tasks[reply.task.id] = reply.task
                 self._reported.append(reply.task)
-                self._runtime.call_on_end(reply.task, on_end)
+                self._robot.call_on_end(reply.task, on_end)
 
         def on_end(task: Task) -> None:
             with self._condition:
@@ -507,7 +403,7 @@ def _is_question(command: Command) -> bool:
     return command.name == 'text' and understand(command.text).act is UserInterruptType.NORMAL
 
 
-def _is_answer(typed: _TypedLine) -> bool:
+def _is_answer(typed: TypedLine) -> bool:
     command = typed.command
     is_text = command.name == 'text' and typed.question_id != ''
     return is_text and understand(command.text).act is UserInterruptType.APPROVAL

@@ -128,7 +128,11 @@ PARAMETERS = [
     ('visualizer', 'rover_namespace:=a b', "parameter rover_namespace = 'a b': not a ROS name"),
     ('visualizer', 'rover_namespace:=on', 'parameter rover_namespace = True: must be text'),
     ('visualizer', f'rover_namespace:={"r" * 190}', 'in the namespace rrrr'),
-    ('agent', 'http_port:=70000', 'parameter http_port = 70000: must be from 0 to 65535'),
+    (
+        'agent',
+        'http_port:=70000',
+        'parameter http_port = 70000: port 70000: Input should be less',
+    ),
 ]
 THRESHOLDS: list[tuple[str, dict[str, Any], str]] = [
     ('visualizer', {'viz': {'trace_lines': -1}}, 'viz.trace_lines = -1: Input should be greater'),
@@ -216,7 +220,7 @@ def test_the_threads_of_an_agent_are_those_on_the_map(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
-    monkeypatch.setattr(agent_node, 'with_http_port', with_any_port)
+    monkeypatch.setattr(agent_node, 'with_http_parameters', with_any_port)
     monkeypatch.setattr(startup, 'wait_for_nodes', lambda *_: None)
     monkeypatch.setattr(AgentSession, 'warm_up', lambda *_: None)  # its imports take a while
     monkeypatch.setattr(AgentSession, 'wait_for_model', lambda _: None)
@@ -232,7 +236,7 @@ def test_the_threads_of_an_agent_are_those_on_the_map(
     with closing(agent_node.AgentApp(parse_arguments(['--headless']))) as app:
         assert names() == set(), 'a constructor has started a thread'
         app.start()
-        assert app.startup_complete.wait(PATIENT_S)
+        assert app.doors.startup.complete.wait(PATIENT_S)
         wait_until(lambda: names() >= for_the_run, f'{for_the_run}', PATIENT_S)
         assert names() <= for_the_run | for_a_while
         wait_until(lambda: names() == for_the_run, 'the others to end', PATIENT_S)

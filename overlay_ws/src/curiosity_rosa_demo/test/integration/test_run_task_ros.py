@@ -133,9 +133,7 @@ class World:
 
     def __init__(self, sandbox: Sandbox, robot: Robot) -> None:
         self.sandbox, self.robot = sandbox, robot
-        self._server = RunTaskServer(
-            CONFIG, robot, robot.runner, robot.do(running_loop()), ready_wait_s=30.0
-        )
+        self._server = RunTaskServer(CONFIG, robot, ready_wait_s=30.0)
         self._spin = SpinThread('agent', self._server.node, on_crash=sandbox.crashes.append)
         self._open = True
         deep = QoSProfile(depth=1000)

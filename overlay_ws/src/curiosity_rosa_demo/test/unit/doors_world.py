@@ -45,7 +45,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from http_world import as_page, client
 from mcp import Client
 import pytest
-from runtime_world import AgentWorld, config_with_world, RobotBench
+from runtime_world import AgentWorld, config_with_world, robot_of
 
 T = TypeVar('T')
 WAIT_S = 30.0
@@ -87,13 +87,11 @@ class DoorsWorld(AgentWorld):
             provider=lambda on_answer: None,
             speak=self.said.append,
         )
-        self.console = Console(self.session, self.runtime, self.autonomy, config, self.said.append)
+        self.robot = robot_of(self)
+        self.console = Console(self.robot, self.said.append)
         self.console.run_queued_lines()
-        self.robot = RobotBench(self).robot  # type: ignore[arg-type]
         monkeypatch.setattr(action_server, 'GoalHandles', FakeGoalHandles)
-        self.action = action_server.RunTaskServer(
-            config, self.robot, self.runtime.runner, self.runtime.loop
-        )
+        self.action = action_server.RunTaskServer(config, self.robot)
 
     def close(self) -> None:
         self.action.end_goals()
@@ -155,8 +153,8 @@ def trigger(world: DoorsWorld) -> None:
     facts = iter(({'mode': 'IDLE'}, {'mode': 'EXEC'}))
 
     async def fire() -> None:
-        trace, loop = world.session.trace, world.runtime.loop
-        door = TriggerDoor(board, world.robot, loop, facts=lambda: next(facts), trace=trace)
+        trace = world.session.trace
+        door = TriggerDoor(board, world.robot, facts=lambda: next(facts), trace=trace)
         door.on_tick(None)  # arms
         door.on_tick(None)  # fires
 
@@ -184,7 +182,7 @@ def page(world: DoorsWorld) -> None:
     line = f':submit {world.name} {json.dumps(world.arguments)}'
 
     async def say() -> None:
-        app = create_app(world.runtime.runner, robot=world.robot)
+        app = create_app(world.robot)
         async with client(app) as api:
             response = await as_page(api, app).post('/say', json={'text': line})
             assert response.json()['ok'], response.text
@@ -196,7 +194,7 @@ def http(world: DoorsWorld) -> None:
     body = {'name': world.name, 'metadata': world.arguments}
 
     async def post() -> None:
-        app = create_app(world.runtime.runner, robot=world.robot)
+        app = create_app(world.robot)
         async with client(app) as api:
             response = await api.post('/tasks', json=body)
             assert response.status_code == 201, response.text
@@ -214,11 +212,10 @@ def action(world: DoorsWorld) -> None:
 
 def mcp(world: DoorsWorld) -> None:
     """The client waits for the end of its call; it has no elicitation."""
-    runner = world.runtime.runner
 
     async def call() -> None:
-        calls = ToolCalls(world.robot, runner)
-        async with Client(make_server(world.robot, runner, world.robot_config, calls)) as session:
+        calls = ToolCalls(world.robot)
+        async with Client(make_server(world.robot, world.robot_config, calls)) as session:
             await session.call_tool(world.name, world.arguments)
 
     threading.Thread(target=lambda: world.run(call), name='mcp client', daemon=True).start()

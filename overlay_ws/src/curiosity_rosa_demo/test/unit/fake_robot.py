@@ -16,7 +16,7 @@ takes a picture and scores it; any other skill takes one step. ``paused`` holds 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import Future
 import math
 import threading
@@ -27,7 +27,8 @@ import uuid
 from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
-from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
+from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy, TaskPort
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -45,6 +46,7 @@ from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task
+from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import new_event
 import cv2
@@ -64,9 +66,10 @@ def jpeg(x: float) -> bytes:
     return bytes(cv2.imencode('.jpg', pixels)[1])
 
 
-class FakeRobot:
+class FakeRobot(TaskPort):
     def __init__(self, *, path: str = ':memory:', step_s: float = 0.01) -> None:
-        self.step_s = step_s
+        super().__init__(SkillRunner(path))
+        self.runner, self.step_s = self._runner, step_s
         self.paused = False
         self.fault = ''  # why a turn fails
         self.not_ready = ''
@@ -90,7 +93,6 @@ class FakeRobot:
         self.answers: list[tuple[str, ApprovalAction, Json | None, str]] = []
         self.callers: list[str] = []  # by whom each request but a stop was made
         self.deaf = False  # whether call() gets no answer
-        self.deaf_to: set[str] = set()  # names of coroutines that get none
         self.answer_outcome: Outcome | None = None  # in place of the usual one
         self.analyzed: AnalyzedGround | None = None
         self.earlier: list[TraceEvent] = []  # of the agent before
@@ -100,7 +102,6 @@ class FakeRobot:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._jobs: list[asyncio.Task[None]] = []
-        self.runner = SkillRunner(path)
         for definition in REGISTRY:
             work = self._turn if definition.name == 'react' else self._step
             self.runner.skill(definition.name, resources=definition.resources_required)(work)
@@ -149,7 +150,7 @@ class FakeRobot:
     # --- Robot ----------------------------------------------------------------------------------
 
     def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        if self.deaf or work.__name__ in self.deaf_to:
+        if self.deaf:
             work.close()
             raise RobotBusy('No answer from the loop within 10 s')
         return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
@@ -169,9 +170,12 @@ class FakeRobot:
     def skills(self) -> Sequence[Skill]:
         return REGISTRY.for_model()
 
-    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
+    async def order(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         self.callers.append(by)
-        return await self.call(self.runner.submit(task))
+        return await super().order(task)
+
+    def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:
+        return LoopJobs(self._loop, on_error)
 
     @property
     def stop_count(self) -> int:
@@ -203,7 +207,7 @@ class FakeRobot:
             return Reply([outcome.answer], outcome.ok)
         if text.startswith(':'):
             return Reply([f'There is no command {text.split()[0]}; :help shows them'], ok=False)
-        return Reply(task=await self.submit(self.make_task('react', {'text': text})))
+        return Reply(task=await self.order(self.make_task('react', {'text': text})))
 
     async def answer(
         self,
@@ -246,10 +250,6 @@ class FakeRobot:
 
     def ground(self) -> AnalyzedGround | None:
         return self.analyzed
-
-    @property
-    def event_bus(self) -> EventBus:
-        return self.runner.event_bus
 
     def console_status(self) -> str:
         return ''
@@ -302,7 +302,8 @@ class FakeRobot:
     async def _step(self, task: Task) -> None:
         self.trace(TraceKind.ACT, f'{task.name}()', tool_name=task.name)
         await self._pace()
-        self.trace(TraceKind.RESULT, f'{task.name}: done', tool_name=task.name, ok=True)
+        done: Json = {'tool_name': task.name, 'ok': True, 'data': with_task({'n': 1}, task.id)}
+        self.trace(TraceKind.RESULT, f'{task.name}: done', type=TOOL_RESULT, **done)
 
     async def _turn(self, task: Task) -> None:
         if self.fault:

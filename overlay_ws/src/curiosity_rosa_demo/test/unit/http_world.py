@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.http.access import cookie_name
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -64,10 +64,10 @@ async def alone(runner: SkillRunner | None = None) -> AsyncIterator[httpx.AsyncC
 
 @asynccontextmanager
 async def running(
-    runner: SkillRunner, robot: FakeRobot | None = None
+    behind: SkillRunner | FakeRobot,
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client within the app's lifespan."""
-    app = create_app(runner, robot=robot)
+    app = create_app(behind)
     async with app.router.lifespan_context(app), client(app) as http:
         yield http
 
@@ -79,7 +79,7 @@ def by_http(test: Callable[..., Any]) -> Callable[..., None]:
     def run(**given: Any) -> None:
         async def before_robot() -> None:
             with FakeRobot() as robot:
-                async with running(robot.runner, robot) as http:
+                async with running(robot) as http:
                     await asyncio.wait_for(test(robot, http, **given), LONG_S * 2)
 
         asyncio.run(before_robot())
@@ -109,16 +109,14 @@ def served(make: Callable[[], Any], config: HttpConfig) -> Iterator[str]:
 
 
 @contextmanager
-def serving_mcp(
-    robot: Robot, runner: SkillRunner, config: Config, token: str = ''
-) -> Iterator[dict[str, Any]]:
+def serving_mcp(robot: Robot, config: Config, token: str = '') -> Iterator[dict[str, Any]]:
     """The app with /mcp: its ``url``, its tool ``calls`` and the ``statuses`` of its answers."""
     made: dict[str, Any] = {'statuses': []}
     http = settings(requests_per_s=1e6)
 
     def app() -> Any:
-        api = create_app(runner, robot=robot, settings=http, token=token)
-        made['calls'] = add_mcp(api, robot, runner, config)
+        api = create_app(robot, settings=http, token=token)
+        made['calls'] = add_mcp(api, robot, config)
 
         async def counted(scope: Any, receive: Any, send: Any) -> None:
             async def sending(message: Any) -> None:

@@ -35,9 +35,10 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.gate import current_order, Order
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
@@ -96,6 +97,7 @@ class RuntimeHarness:
         spans: TaskSpans | None = None,
     ) -> None:
         self.said: list[str] = []
+        self.config = config
         self.console_texts = EventBus()  # the same, for the consoles that are attached
         self.readings: dict[str, Reading] = {}
         self.runtime = Runtime(
@@ -104,7 +106,6 @@ class RuntimeHarness:
             registry=registry,
             database=folder / 'tasks.db',
             readings=lambda: dict(self.readings),
-            beat=lambda: None,
             say=self.print,
             clock=clock,
             event_bus=EventBus(),
@@ -158,6 +159,7 @@ class ScriptedAgentSession:
         self.usage = UsageLedger(load_config().agent.llm)
         self.monitor = SkillMonitor()
         self.brain_state: Callable[[], BrainState] = BrainState
+        self.halt = Halt(lambda: self.stop_rover())
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
         self._events, self.home = EventBus(max_events=200), None
@@ -285,13 +287,8 @@ class RuntimeBench(RuntimeHarness):
             provider=lambda on_answer: provider,
             speak=self.spoken.append,
         )
-        self.console = Console(
-            self.session,  # type: ignore[arg-type]
-            self.runtime,
-            self.autonomy,
-            config,
-            self.print,
-        )
+        self.robot = robot_of(self)
+        self.console = Console(self.robot, self.print)
         self.runtime.start()
         if ready:
             self.begin(go_on=go_on)
@@ -557,27 +554,34 @@ class Eyes:
         return self.ground
 
 
+def robot_of(bench: Any, eyes: Eyes | None = None, triggers: Triggers | None = None) -> Robot:
+    """The port to the runtime of ``bench``, without a console."""
+    eyes = eyes or Eyes()
+    nodes = SimpleNamespace(node_statuses=lambda: [NodeStatus('adapter', True, 0.1)])
+    return Robot(
+        bench.runtime,
+        bench.session,
+        bench.autonomy,
+        bench.config,
+        say=bench.print,
+        camera=cast(CameraFeed, eyes),
+        captures=cast(Captures, eyes),
+        analyses=cast(Analyses, eyes),
+        nodes=cast(NodeHealth, nodes),
+        pose=lambda: RoverPose(x=1.0, y=2.0, frame_id='odom'),
+        replay=lambda: '',
+        triggers=triggers,
+        console_texts=bench.console_texts,
+    )
+
+
 class RobotBench:
     """What a test of a Robot has in its hands."""
 
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
-        nodes = SimpleNamespace(node_statuses=lambda: [NodeStatus('adapter', True, 0.1)])
-        self.robot = Robot(
-            bench.runtime,
-            bench.session,  # type: ignore[arg-type]
-            bench.autonomy,
-            bench.console,
-            camera=cast(CameraFeed, self.eyes),
-            captures=cast(Captures, self.eyes),
-            analyses=cast(Analyses, self.eyes),
-            nodes=cast(NodeHealth, nodes),
-            pose=lambda: RoverPose(x=1.0, y=2.0, frame_id='odom'),
-            replay=lambda: '',
-            kernel_max_age_s=2.0,
-            triggers=triggers,
-            console_texts=bench.console_texts,
-        )
+        self.robot = robot_of(bench, self.eyes, triggers)
+        self.robot.attach(bench.console)
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

@@ -24,6 +24,7 @@ import sys
 import tempfile
 from types import ModuleType, SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
@@ -99,7 +100,7 @@ def test_an_import_or_a_start_that_is_ended_says_so_and_is_not_waited_for(
     parts: list[Any] = [
         SimpleNamespace(ready=fail, missing=fail),
         SimpleNamespace(rover_status=fail),
-        *(None, None, SimpleNamespace(print_notice=said.append), robot),
+        *(None, robot, SimpleNamespace(print_notice=said.append)),
         SimpleNamespace(start=lambda: started.append('page')),
     ]
     startup = Startup(*parts, crash='')
@@ -112,13 +113,15 @@ def test_an_import_or_a_start_that_is_ended_says_so_and_is_not_waited_for(
 
 AGENT = """
 import json, os, signal, sys
+from types import SimpleNamespace
 import rclpy
 from curiosity_rosa_demo.agent import agent_node
 
 traced = {agent_node.run.__code__, agent_node._run_to_the_end.__code__}
 
 class App:
-    crashed, outcome, stack_stream = False, None, sys.stderr
+    crashed, outcome = False, None
+    records = SimpleNamespace(log=SimpleNamespace(stack_stream=sys.stderr))
     closed = 0
 
     def start(self):
@@ -176,31 +179,26 @@ def test_a_signal_at_any_line_of_the_end_closes_the_agent_once() -> None:
         assert status in {0, 130, 143}
 
 
-def test_the_parts_start_and_end_in_an_order_and_each_has_its_turn_whatever_the_others_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    start, end = [[s.__name__ for s in part] for part in (agent_node.START, agent_node.END)]
+def test_the_parts_start_and_end_in_order_and_each_has_its_turn_whatever_the_others_do() -> None:
+    agent, found = MagicMock(), list[list[str]]()
+    parts = agent_node.AgentApp.parts(agent)
+    for part in parts:
+        if part.stop is not None:
+            part.stop.side_effect = OSError
+    for method in (agent_node.AgentApp.start, agent_node.AgentApp.close):
+        agent.reset_mock()
+        method(SimpleNamespace(parts=lambda: parts))  # type: ignore[arg-type]
+        found.append([call[0] for call in agent.mock_calls])
+    start, end = found
     assert end[0] == 'halt'
-    for found, names in (
-        (start, ['start_runtime', 'start_ros', 'start_tasks']),
-        (end, ['halt', 'end_goals', 'close_runtime', 'linger_goals', 'close_ros']),
-        (end, ['close_autonomy', 'close_runtime', 'close_ros', 'destroy_nodes']),
-        (end, ['halt', 'close_logs', 'close_console_writer']),
+    for names, order in (
+        (start, ['start_runtime', 'start_ros', 'doors.startup.start']),
+        (end, ['run_task.end_goals', 'runtime.close', 'run_task.close', 'close_ros']),
+        (end, ['autonomy.close', 'runtime.close', 'close_ros', 'destroy_nodes']),
+        (end, ['halt', 'records.close', 'writer.close']),
     ):
-        assert sorted(names, key=found.index) == names
-    ended: list[str] = []
-
-    def failing(name: str) -> Callable[[object], None]:
-        def fail(_: object) -> None:
-            ended.append(name)
-            raise OSError(name)
-
-        fail.__name__ = name
-        return fail
-
-    monkeypatch.setattr(agent_node, 'END', [failing(name) for name in end])
-    agent_node.AgentApp.close(SimpleNamespace())  # type: ignore[arg-type]
-    assert ended == end
+        places = [next(n for n, each in enumerate(names) if name in each) for name in order]
+        assert places == sorted(places), names
 
 
 WAITER = """
@@ -384,7 +382,8 @@ def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
     outcome = bench.session.run_turn('drive', 'answer', Cancellation())
-    assert (outcome.ok, outcome.answer, bench.said) == (False, 'No key', ['No key'])
+    assert (outcome.ok, outcome.answer) == (False, 'No key')
+    assert bench.said == ['No key', 'move_stop: done']
     assert not bench.rover.motion
 
 

@@ -292,7 +292,7 @@ def test_a_yes_answers_no_later_question_and_an_e_stop_ends_one_until_it_is_clea
     assert heard[0].lines == ['q1a2b3c4 is not open any more; open: q2a2b3c4.']
     bench.hear('estop', pressed=True)
     bench.becomes('look around', 'PAUSED')
-    bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
+    bench.until(lambda: not bench.robot.questions(), 'the question to be gone')
     says(bench, ':approve', '! No question is open.')
     bench.hear('estop', pressed=False)
     bench.until(lambda: not bench.runtime.state.robot.estop, 'the release')
@@ -341,7 +341,7 @@ def test_a_question_waits_for_no_tick(tmp_path: Path) -> None:
         turn = Asking(bench.session.approval_queue, drive())
         bench.asked(drive())
         bench.session.approval_queue.answer(ApprovalAnswer(REJECT))
-        bench.until(lambda: bench.console.pending_question is None, 'the question to be gone')
+        bench.until(lambda: not bench.robot.questions(), 'the question to be gone')
         assert turn.end() == ApprovalAnswer(REJECT)
 
 

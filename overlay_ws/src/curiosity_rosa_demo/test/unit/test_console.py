@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.http.streams import EventFeed
-from curiosity_rosa_demo.agent.interfaces.terminal.queries import NO_RECORDING, RULES_NOTE
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import NO_RECORDING, RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,
@@ -153,6 +153,7 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) ->
             bench.console.handle_line(each)
         assert bench.console.handle_line(line)
         assert bench.session.stops == stops
+        assert not any(text.startswith('(http)') for text in bench.said)
         assert bench.console.wait_until_idle(WAIT_S)
         assert len(bench.session.ran) == stops
         bench.until(lambda n=stops: bench.said.count('(2 queued dropped)') == n, 'both to be told')
@@ -381,7 +382,7 @@ class Served:
     def __init__(self, bench: RuntimeBench, port: int = 0) -> None:
         self.bench, robot = bench, RobotBench(bench).robot
         settings: HttpConfig = CONFIG.agent.http.model_copy(update={'port': port})
-        app = partial(create_app, bench.runtime.runner, robot=robot, settings=settings)
+        app = partial(create_app, robot, settings=settings)
         self.server = HttpThread(app, settings)
         self.url = self.server.start().rstrip('/')
 

@@ -17,7 +17,7 @@ import shutil
 
 from configuration_tables import tables
 from contract_pages import CONTRACTS, interfaces, names_of, with_parts
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, usage
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.react.loop import mermaid
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
@@ -94,7 +94,7 @@ def test_a_file_that_a_page_names_exists() -> None:
 def test_the_page_of_the_console_lists_every_command_as_it_is() -> None:
     page = (DOCS / 'reference/console.md').read_text(encoding='utf-8').replace('\\|', '|')
     shown = re.findall(r'^\| `(:[^`]+)` \|', page, re.MULTILINE)
-    assert shown == [usage(spec) for spec in COMMANDS.values()]
+    assert shown == [spec.usage for spec in COMMANDS.values()]
 
 
 def test_the_page_of_the_launch_file_lists_every_argument() -> None:

@@ -17,7 +17,6 @@ from functools import partial
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
 from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
     ages,
     fleet_head,
@@ -30,6 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     AskedQuestion,
+    Frame,
     NewestFrame,
     RobotClient,
     RobotState,
@@ -141,7 +141,7 @@ async def test_a_stop_reaches_all_and_one_that_hangs_or_breaks_delays_none() -> 
 @contextmanager
 def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
     http = CONFIG.agent.http
-    app = partial(create_app, robot.runner, robot=robot, settings=http, token=token)
+    app = partial(create_app, robot, settings=http, token=token)
     with served(app, http) as url:
         yield url
 
@@ -199,7 +199,7 @@ async def test_pages_share_a_picture_and_one_that_hangs_is_asked_once() -> None:
 
 
 def app_of(robots: list[Robot], robot: FakeRobot, token: str = '', **changes: Any) -> FastAPI:
-    app = create_app(robot.runner, robot=robot, settings=settings(**changes), token=token)
+    app = create_app(robot, settings=settings(**changes), token=token)
     app.include_router(fleet_routes(robots, StopAll(robots)))
     return app
 

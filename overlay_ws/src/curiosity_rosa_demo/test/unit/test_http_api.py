@@ -87,16 +87,16 @@ class Impatient:
         await self._app(scope, receive, sending)
 
 
-def whole_app(robot: Any, runner: SkillRunner, folder: Path | None = None, **options: Any) -> Any:
+def whole_app(robot: Any, folder: Path | None = None, **options: Any) -> Any:
     """With the page. ``folder``: of recordings."""
-    app = create_app(runner, robot=robot, **options)
-    add_page(app, robot, runner, CONFIG, recordings=folder)
+    app = create_app(robot, **options)
+    add_page(app, robot, CONFIG, recordings=folder)
     return app
 
 
 def described() -> Any:
     with FakeRobot() as robot:
-        return whole_app(robot, robot.runner).openapi()
+        return whole_app(robot).openapi()
 
 
 DESCRIBED = described()
@@ -113,7 +113,7 @@ def robot() -> Iterator[FakeRobot]:
 
 @pytest.fixture
 def app(robot: FakeRobot) -> Any:
-    return Impatient(whole_app(robot, robot.runner, settings=WITHOUT_LIMIT))
+    return Impatient(whole_app(robot, settings=WITHOUT_LIMIT))
 
 
 @SCHEMA.parametrize()
@@ -195,18 +195,17 @@ def served(tmp_path: Path) -> Iterator[dict[str, str]]:
         service_bench = RobotBench(bench, TriggerBoard([TRIGGER]))
         picture = Picture(jpeg(1.0), time.time(), time.monotonic() + 3600.0)
         service_bench.eyes.shown, service_bench.eyes.ground = picture, analyzed()
-        runner = bench.runtime.runner
         bench.session.asks = [DRIVE]
         bench.console.handle_line('go')
         bench.asked(DRIVE)
         waiting = Task('mast_open', metadata={'arguments': {}})
-        task = bench.runtime.call(runner.submit(waiting)).id
+        task = bench.runtime.call(bench.runtime.runner.submit(waiting)).id
         robot = service_bench.robot
         event = new_event(TraceKind.OBSERVE, 'hello')
         robot.event_bus.publish(event)
         write_run(tmp_path / 'drive.mcap', a_drive())
         names = {'TASK': task, 'QUESTION': DRIVE.id, 'TRIGGER': 'x', 'EVENT': event.event_id}
-        with serve(lambda: whole_app(robot, runner, tmp_path), SETTINGS) as url:
+        with serve(lambda: whole_app(robot, tmp_path), SETTINGS) as url:
             yield {'URL': url, 'RECORDING': 'drive.mcap', **names}
 
 

@@ -84,7 +84,7 @@ def app_with_page(token: str = '') -> Any:
 
 
 def app_of(robot: FakeRobot, token: str = '', **changes: Any) -> Any:
-    return create_app(robot.runner, robot=robot, settings=settings(**changes), token=token)
+    return create_app(robot, settings=settings(**changes), token=token)
 
 
 async def opens(app: Any, **headers: str) -> bool:
@@ -729,7 +729,8 @@ def config_with(**changes: object) -> Config:
 
 def web_of(bench: RobotBench, config: Config) -> tuple[WebServer, list[str]]:
     told: list[str] = []
-    return WebServer(bench.robot, bench.bench.runtime.runner, config, told.append), told
+    bench.robot.config = config
+    return WebServer(bench.robot, told.append), told
 
 
 def test_the_api_and_the_page_are_at_one_address_or_nowhere(tmp_path: Path) -> None:

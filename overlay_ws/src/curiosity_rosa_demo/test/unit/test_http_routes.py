@@ -81,7 +81,7 @@ async def test_a_stop_answers_when_the_rover_was_told_and_needs_neither_the_runt
     answer = await asyncio.wait_for(stopping, LONG_S)
     assert (answer.status_code, answer.json()) == (200, {'ok': True, 'answer': 'stopped'})
     robot.deaf = True
-    app = create_app(robot.runner, robot=robot)
+    app = create_app(robot)
     async with Wire(app, 'POST', '/stop', content_length='1000') as stop:  # nothing ever comes
         await stop.ended()
     assert stop.status == 200
@@ -105,7 +105,7 @@ async def test_a_stop_overtakes_a_task_that_was_posted_before_it(
             return call(work)
 
         monkeypatch.setattr(robot, 'call', told)
-        async with client(create_app(bench.runtime.runner, robot=robot)) as http:
+        async with client(create_app(robot)) as http:
             with bench.blocked_loop():
                 posting = asyncio.ensure_future(http.post('/tasks', json=MAST))
                 await asyncio.wait_for(posted.wait(), LONG_S)
@@ -256,7 +256,7 @@ async def test_a_picture_is_waited_for_and_not_kept_and_an_old_one_is_a_503(
 @in_loop
 async def test_each_picture_comes_whole_and_once_and_a_slow_client_gets_fewer():
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot, settings=settings(camera_hz=30.0))
+        app = create_app(robot, settings=settings(camera_hz=30.0))
         slow, quick = Wire(app, 'GET', '/camera.mjpg'), Wire(app, 'GET', '/camera.mjpg')
 
         def pictures(wire: Wire) -> int:
@@ -583,7 +583,7 @@ async def missed(bus: EventBus, last_id: Callable[[EventFeed], str]) -> list[dic
 @in_loop
 async def test_trace_events_and_task_events_come_as_they_happen():
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
+        app = create_app(robot)
         async with client(app) as http, Wire(app, 'GET', '/events') as wire:
             await wire.got('retry: 2000\n\n')
             told = robot.trace(TraceKind.OBSERVE, 'hello\nworld: \u4f60\u597d')
@@ -638,7 +638,7 @@ async def test_a_client_that_takes_nothing_loses_events_and_the_others_get_every
 ):
     monkeypatch.setattr(streams, 'SEND_TIMEOUT_S', 1000.0)  # it is not disconnected
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
+        app = create_app(robot)
         slow, quick = Wire(app, 'GET', '/events'), Wire(app, 'GET', '/events')
         async with slow, quick:
             await slow.got('retry')
@@ -664,7 +664,7 @@ async def test_streams_leave_room_for_requests_and_end_with_their_client_or_the_
 ):
     monkeypatch.setattr(streams, 'SEND_TIMEOUT_S', 0.05)
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot, settings=settings(max_connections=4))
+        app = create_app(robot, settings=settings(max_connections=4))
         last = Wire(app, 'GET', '/events')
         async with app.router.lifespan_context(app):
             async with client(app) as http:

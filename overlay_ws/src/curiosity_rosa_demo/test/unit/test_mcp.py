@@ -41,7 +41,7 @@ DRIVE: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 2.0})
 
 @pytest.fixture
 def world() -> Iterator[Any]:
-    with FakeRobot() as robot, serving_mcp(robot, robot.runner, CONFIG, TOKEN) as made:
+    with FakeRobot() as robot, serving_mcp(robot, CONFIG, TOKEN) as made:
         yield SimpleNamespace(robot=robot, **made)
 
 
@@ -78,6 +78,8 @@ def test_tools_resources_and_prompts_are_listed_and_read(world: Any, mode: str) 
             assert shown.messages[0].content.text == '地面のテクスチャを調査して'
             done = await client.call_tool('say', {'text': 'go to the light'})
             assert done.structured_content['ok']
+            status = await client.call_tool('get_status', {})
+            assert status.structured_content['data'] == {'n': 1}  # what it measured, as fields
             blob = (await client.read_resource('curiosity://capture')).contents[0]
             assert blob.mime_type == 'image/jpeg'
 

@@ -25,13 +25,11 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
     MAX_TEXT_CHARS,
     parse_goal,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, help_text, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import (
     BadCommand,
     Command,
-    COMMANDS,
     DEFAULT_DRIVE_S,
-    help_text,
-    parse,
 )
 from curiosity_rosa_demo.agent.kernel.hear import hci_ingress, Said
 from curiosity_rosa_demo.agent.language.fold import heard as folded

@@ -199,7 +199,7 @@ async def recording(
 ) -> AsyncIterator[tuple[FakeRobot, PageFeed]]:
     with FakeRobot() as robot:
         robot.earlier = [*earlier]
-        feed = PageFeed(robot, robot.runner, CONFIG, TalkLines(), file and HistoryFile(file))
+        feed = PageFeed(robot, CONFIG, TalkLines(), file and HistoryFile(file))
         recorder = asyncio.create_task(feed.record())
         yield robot, feed
         recorder.cancel()
@@ -237,7 +237,7 @@ def unmarked(facts: dict[str, Any]) -> dict[str, Any]:
 @in_loop
 async def test_the_view_of_the_newest_time_is_the_live_view() -> None:
     async with recording() as (robot, feed):
-        await robot.submit(robot.make_task('mast_open', {}))
+        await robot.order(robot.make_task('mast_open', {}))
         await until(lambda: bool(feed.snapshot().parts['tasks']['rows']), 'the task')
         await drives_to(feed, robot, 3.0)
         live = feed.snapshot()
@@ -329,8 +329,8 @@ def test_what_is_no_recording_of_the_folder_is_not_opened(tmp_path: Path) -> Non
 async def test_the_view_of_any_time_of_a_robot_or_a_recording_is_given(tmp_path: Path) -> None:
     write_run(tmp_path / 'drive.mcap', a_drive())
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
-        add_page(app, robot, robot.runner, CONFIG, recordings=tmp_path)
+        app = create_app(robot)
+        add_page(app, robot, CONFIG, recordings=tmp_path)
         traced = robot.trace(TraceKind.ACT, 'live').event_id
         async with client(app) as http:
             now = (await http.get('/view')).json()

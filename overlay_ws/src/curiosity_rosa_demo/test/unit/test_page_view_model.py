@@ -141,7 +141,7 @@ class Browser:
 @asynccontextmanager
 async def following(robot: FakeRobot, *browsers: Browser) -> AsyncIterator[Views]:
     """``browsers`` follow the view of ``robot``; in the end all have closed."""
-    feed = PageFeed(robot, robot.runner, CONFIG, TalkLines())
+    feed = PageFeed(robot, CONFIG, TalkLines())
     views = Views(feed.snapshot, robot.stop, lambda shown, looks: drawn(shown.drawings, looks))
     jobs = [asyncio.create_task(views.follow(each)) for each in browsers]  # type: ignore[arg-type]
     yield views
@@ -191,7 +191,7 @@ def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
 @in_loop
 async def test_what_came_of_a_line_is_told_to_all_pages_and_a_fault_without_its_text() -> None:
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
+        app = create_app(robot)
 
         async def broken(*_: object, **__: object) -> Reply:
             raise RuntimeError('secret')
@@ -282,7 +282,7 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
                 asked[0].close()
                 return
             robot.call, robot.deaf = usual, False  # type: ignore[method-assign]
-            await robot.submit(robot.make_task('mast_open', {}))
+            await robot.order(robot.make_task('mast_open', {}))
             await until(lambda: bool(browser.parts['tasks']['rows']), 'the task')
 
 
@@ -294,8 +294,8 @@ def page_of(robot: FakeRobot) -> Iterator[Ask]:
     """Asks the server of its page."""
 
     def make() -> Any:
-        app = create_app(robot.runner, robot=robot, settings=CONFIG.agent.http)
-        add_page(app, robot, robot.runner, CONFIG)
+        app = create_app(robot, settings=CONFIG.agent.http)
+        add_page(app, robot, CONFIG)
         return app
 
     with serve(make, CONFIG.agent.http) as url:
@@ -343,8 +343,8 @@ def test_stop_is_in_the_page_before_any_script_of_the_library_and_the_api_beside
 
 def test_the_page_runs_no_code_but_its_own(robot: FakeRobot) -> None:
     def make() -> Any:
-        app = create_app(robot.runner, robot=robot, settings=CONFIG.agent.http)
-        add_page(app, robot, robot.runner, CONFIG)
+        app = create_app(robot, settings=CONFIG.agent.http)
+        add_page(app, robot, CONFIG)
         return app
 
     with serve(make, CONFIG.agent.http) as url:
@@ -407,8 +407,8 @@ def test_whatever_a_browser_reports_is_a_look_that_can_be_drawn(args: Any) -> No
 async def test_a_goal_is_rehearsed_and_ordered_as_of_the_page() -> None:
     goal = {'name': 'navigate_to_pose', 'metadata': {'x': 6.5, 'y': 1.0}}
     with FakeRobot() as robot:
-        app = create_app(robot.runner, robot=robot)
-        add_page(app, robot, robot.runner, CONFIG)
+        app = create_app(robot)
+        add_page(app, robot, CONFIG)
         robot.paused = True
         async with client(app) as http:
             as_page(http, app)

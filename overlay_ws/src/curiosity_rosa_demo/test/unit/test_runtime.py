@@ -23,14 +23,16 @@ from typing import Any
 
 from chat_server import call as model_call
 from chat_server import Say
+from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime import robot as robot_module
+from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
+from curiosity_rosa_demo.agent.runtime import task_port
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
-from curiosity_rosa_demo.agent.runtime.robot import NOT_READY_TEXT, RobotBusy
+from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
@@ -46,6 +48,7 @@ from runtime_world import (
     AgentWorld,
     CONFIG,
     DONE,
+    PATIENT_S,
     RobotBench,
     run,
     RuntimeBench,
@@ -572,19 +575,19 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
     with RuntimeBench(tmp_path) as bench:
         world = RobotBench(bench)
         with monkeypatch.context() as quick:
-            quick.setattr(robot_module, 'CALL_TIMEOUT_S', 0.2)
+            quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
             with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-                run(lambda: world.robot.submit(late))
+                run(lambda: world.robot.order(late))
 
         async def give_up() -> None:
-            submitting = asyncio.ensure_future(world.robot.submit(given_up))
+            submitting = asyncio.ensure_future(world.robot.order(given_up))
             await asyncio.sleep(0)  # it is on its way
             submitting.cancel()
             await asyncio.wait([submitting])
 
         with bench.blocked_loop():
             run(give_up)
-        run(lambda: world.robot.submit(in_time))  # behind it
+        run(lambda: world.robot.order(in_time))  # behind it
         assert list(bench.tasks()) == ['in time']
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
@@ -595,20 +598,20 @@ def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
         early = RobotBench(bench)
         assert early.robot.not_ready_reason() == NOT_READY_TEXT
         with pytest.raises(TaskError, match='not up yet'):
-            run(lambda: early.robot.submit(Task('capture_and_score')))
+            run(lambda: early.robot.order(Task('capture_and_score')))
         assert bench.runtime.list_tasks() == []
         early.robot.startup_failure = 'The agent cannot begin: no database'
         assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
         early.robot.startup_failure = ''
         bench.begin()
         assert early.robot.not_ready_reason() == ''
-        run(lambda: early.robot.submit(Task('capture_and_score')))
+        run(lambda: early.robot.order(Task('capture_and_score')))
 
 
 def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotBench) -> None:
     async def both() -> Task:
         with world.bench.blocked_loop():
-            submitting = asyncio.ensure_future(world.robot.submit(Task('capture_and_score')))
+            submitting = asyncio.ensure_future(world.robot.order(Task('capture_and_score')))
             await asyncio.sleep(0)  # it reads how many stops there were
             await world.robot.stop('a test')
         return await submitting
@@ -736,9 +739,9 @@ def test_the_trail_follows_the_odometry(world: RobotBench) -> None:
         )
         state = lambda: world.bench.runtime.state.robot.pose.x == x  # noqa: E731
         world.bench.until(state, f'x = {x}')
-        world.robot.record_tick()
+        world.robot.record_tick(world.bench.runtime.state)
 
-    world.robot.record_tick()
+    world.robot.record_tick(world.bench.runtime.state)
     assert world.robot.trail() == ()  # nobody knows where it is
     for x in (1.0, 1.001, 1.5, 1.5, 2.0):
         drive(x)
@@ -752,11 +755,11 @@ def test_the_health_of_the_kernel_and_the_tasks(
         return {each.name: each.ok for each in world.robot.node_statuses()}
 
     assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it has never ticked
-    world.robot.record_tick()
+    world.robot.record_tick(world.bench.runtime.state)
     assert health() == {'adapter': True, 'kernel': True, 'tasks': True}
     now = robot_module.time.monotonic()
     with monkeypatch.context() as later:
-        later.setattr(robot_module.time, 'monotonic', lambda: now + 2.5)
+        later.setattr(robot_module.time, 'monotonic', lambda: now + PATIENT_S + 1.0)
         assert health() == {'adapter': True, 'kernel': False, 'tasks': True}  # it hangs
     monkeypatch.setattr(world.bench.runtime, 'failure', 'an internal error')
     assert health()['kernel'] is False

@@ -20,9 +20,8 @@ from pathlib import Path
 import threading
 from typing import Any
 
-from curiosity_rosa_demo.agent.runtime.execution import blocking as blocking_module
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, SkillsHalted
-from curiosity_rosa_demo.agent.runtime.halt import Halt
+from curiosity_rosa_demo.agent.runtime import halt as halt_module
+from curiosity_rosa_demo.agent.runtime.halt import Halt, SkillsHalted
 from curiosity_rosa_demo.agent.skills.basic import (
     matching_facts,
     MAX_WAIT_S,
@@ -548,14 +547,13 @@ def halting() -> Halt:
 @in_loop
 async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_it_has_cleaned_up():
     halt, seen = halting(), list[str]()
-    blocking = BlockingCalls(halt)
-    assert await blocking.run(lambda _: threading.current_thread().name) == 'skill'
+    assert await halt.run(lambda _: threading.current_thread().name) == 'skill'
 
     def fail(_: Cancellation) -> None:
         raise KeyError('x')
 
     with pytest.raises(KeyError, match='x'):
-        await blocking.run(fail)
+        await halt.run(fail)
     assert not halt.busy
     begun, cleans, clean = threading.Event(), threading.Event(), threading.Event()
 
@@ -568,7 +566,7 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
             assert clean.wait(LONG_S), 'nobody let it clean up'
             seen.append(cancellation.reason)
 
-    job = asyncio.create_task(blocking.run(work))
+    job = asyncio.create_task(halt.run(work))
     await asyncio.to_thread(until, begun, 'the work to begin')
     assert halt.busy
     job.cancel('an urgent task')
@@ -586,7 +584,6 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     halt, buttons, begun = halting(), list[Cancellation](), threading.Semaphore(0)
-    blocking = BlockingCalls(halt)
 
     def work(cancellation: Cancellation) -> None:
         buttons.append(cancellation)
@@ -594,7 +591,7 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
         cancellation.sleep(LONG_S)
 
     async def begin() -> asyncio.Task[None]:
-        job = asyncio.create_task(blocking.run(work))
+        job = asyncio.create_task(halt.run(work))
         assert await asyncio.to_thread(begun.acquire, timeout=LONG_S), 'it does not begin'
         return job
 
@@ -609,11 +606,11 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
         job.cancel()
         with pytest.raises(asyncio.CancelledError):
             await job
-    monkeypatch.setattr(blocking_module, 'STOP_TIMEOUT_S', 0.05)
+    monkeypatch.setattr(halt_module, 'STOP_TIMEOUT_S', 0.05)
     with pytest.raises(SkillsHalted, match='Stopped by me'):  # what nobody ends ends by itself
-        await blocking.run(lambda it: it.sleep(LONG_S))
+        await halt.run(lambda it: it.sleep(LONG_S))
     halt.settle(halted.number)
-    assert await blocking.run(lambda cancellation: cancellation.requested) is False
+    assert await halt.run(lambda cancellation: cancellation.requested) is False
 
 
 @given(st.lists(st.sampled_from(['halt', 'pause', 'settle', 'run', 'stubborn']), max_size=20))
@@ -622,7 +619,6 @@ async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
 async def test_nothing_begins_until_each_halt_is_settled(steps: list[str]) -> None:
     """In any order. A pause halts only what may be cancelled."""
     halt, open_halts = halting(), list[tuple[int, bool]]()
-    blocking = BlockingCalls(halt)
     for step in steps:
         if step in ('halt', 'pause'):
             halted = halt.halt('no', cancellable_only=step == 'pause')
@@ -633,5 +629,5 @@ async def test_nothing_begins_until_each_halt_is_settled(steps: list[str]) -> No
             halt.settle(number)  # has no effect
         elif step != 'settle':
             requested = lambda cancellation: cancellation.requested  # noqa: E731
-            stopped = await blocking.run(requested, cancellable=step == 'run')
+            stopped = await halt.run(requested, cancellable=step == 'run')
             assert stopped is any(step == 'run' or not pause for _, pause in open_halts)

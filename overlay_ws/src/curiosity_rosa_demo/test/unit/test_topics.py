@@ -16,10 +16,11 @@ from contextlib import AbstractContextManager
 import math
 from pathlib import Path
 import shutil
+from types import SimpleNamespace
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.command_tasks import triggers_outcome
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import BadCommand, parse
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import parse, switch_triggers
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import BadCommand, TypedLine
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample
@@ -345,6 +346,7 @@ def test_after_a_stop_every_trigger_is_off_until_it_is_switched_on():
 def test_the_console_lists_and_switches():
     board = TriggerBoard([config_of(), config_of(name='off', enabled=False)], clock=lambda: 0.0)
     board.observe({'battery_pct': 40.0}, '', {})
+    robot: Any = SimpleNamespace(triggers=board.statuses, switch_trigger=board.switch)
     for line, shown in (
         (':triggers', 'low  armed  when battery_pct below 30.0: "go home"; last value 40.0; not'),
         (':triggers on off', 'off  unarmed'),
@@ -352,7 +354,7 @@ def test_the_console_lists_and_switches():
         (':triggers on nix', "no trigger 'nix'; there are low, off"),
     ):
         command: Any = parse(line, longest_drive_s=10.0)
-        assert shown in triggers_outcome(command, board).answer
+        assert shown in switch_triggers(TypedLine(command, robot)).answer
     for wrong in (':triggers maybe low', ':triggers on'):
         with pytest.raises(BadCommand, match=':triggers'):
             parse(wrong, longest_drive_s=10.0)

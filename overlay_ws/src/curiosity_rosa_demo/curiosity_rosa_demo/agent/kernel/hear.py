@@ -50,7 +50,7 @@ class Reply:
 
     lines: list[str] = field(default_factory=list)
     ok: bool = True
-    refused: bool = False  # an order that SAFE refuses
+    error: Exception | None = None  # why something was refused
     task: Task | None = None
     dropped: bool = False  # a later stop removed it
 
@@ -99,6 +99,13 @@ class Asked(Message):
 
     intent: UserInterruptType
     task_id: str = ''
+
+
+@dataclass(frozen=True, eq=False)
+class AskedGraph(Message):
+    """A question about the ROS graph. No stop drops it: it moves nothing."""
+
+    text: str
 
 
 @dataclass(frozen=True, eq=False)

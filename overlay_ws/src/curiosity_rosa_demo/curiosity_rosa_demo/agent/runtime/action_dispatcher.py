@@ -203,8 +203,7 @@ class ActionDispatcher:
         try:
             await self._perform(self._admitted(step), reply, message)
         except (TaskError, QuestionNotFound) as error:
-            reply.ok = False
-            reply.refused |= isinstance(error, OrderRefused)
+            reply.ok, reply.error = False, error
             reply.lines.append(printable(str(error)))
 
     async def _perform(self, step: _Step, reply: Reply, message: Message | None) -> None:

@@ -10,17 +10,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 import logging
 import threading
 import time
+from typing import TypeVar
 
-from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
+T = TypeVar('T')
 CHECKS_PER_LIMIT = 4  # checks per ``limit_s``
+STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end its task
 
 _log = logging.getLogger('curiosity_rosa.halt')
 
@@ -33,8 +38,13 @@ class Halted:
     outcome: Future[Outcome]
 
 
+class SkillsHalted(Exception):
+    """The work was stopped. The message names the caller of the stop."""
+
+
 class Halt:
-    """Knows the number of stops, the running work, and how to send a stop. Thread-safe.
+    """Knows the number of stops, the running work, and how to send a stop: each stop of the agent
+    is sent here. Thread-safe.
 
     From a halt on no work sends a command that could move the rover, and none begins until the
     halt is settled: that is when the tasks of its time have ended, or wait. The cancellation of an
@@ -77,8 +87,11 @@ class Halt:
             self._open.pop(number, None)
 
     def send(self) -> Future[Outcome]:
-        """Send a stop from a new thread. The future gets the rover's answer."""
+        """Send a stop from a new thread. The future gets the rover's answer; whoever waits for it
+        may stop waiting, but cannot cancel it.
+        """
         outcome: Future[Outcome] = Future()
+        outcome.set_running_or_notify_cancel()
 
         def send() -> None:
             try:
@@ -89,8 +102,44 @@ class Halt:
         in_thread(send, 'stop')
         return outcome
 
-    def enter(self, *, cancellable: bool) -> Cancellation:
-        """For work that begins, until it calls ``leave``. Cancelled: the work must not begin."""
+    async def run(self, work: Callable[[Cancellation], T], *, cancellable: bool = True) -> T:
+        """Run ``work``, of a skill, in a new thread; returns its result or raises its exception.
+
+        A cancellation of this coroutine requests that of ``work`` and waits for its end.
+        ``cancellable`` False: a pause does not stop the work, every other stop does. Raises
+        SkillsHalted.
+        """
+        cancellation = self._enter(cancellable)
+
+        def guarded() -> T:
+            try:
+                return work(cancellation)
+            except TurnCancelled as cancelled:
+                raise SkillsHalted(str(cancelled)) from None
+            except BaseException as error:
+                if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                    raise
+                # SystemExit would end the loop, and a future refuses a StopIteration.
+                raise RuntimeError(f'It raised {error!r}') from None
+            finally:
+                with self._lock:
+                    self._running.pop(cancellation, None)
+
+        done = asyncio.ensure_future(run_in_thread('skill', guarded))
+        try:
+            return await asyncio.shield(done)
+        except asyncio.CancelledError as cancelled:
+            cancellation.cancel(str(cancelled) or 'Interrupted')
+            await asyncio.wait([done])
+            done.exception()  # marks the exception as retrieved
+            raise
+        except SkillsHalted:
+            # The caller of the stop also ends the task, with a more specific reason.
+            await asyncio.sleep(STOP_TIMEOUT_S)
+            raise
+
+    def _enter(self, cancellable: bool) -> Cancellation:
+        """For work that begins; cancelled: it must not."""
         cancellation = Cancellation()
         with self._lock:
             reasons = [why for why, is_pause in self._open.values() if cancellable or not is_pause]
@@ -99,10 +148,6 @@ class Halt:
             else:
                 self._running[cancellation] = cancellable
         return cancellation
-
-    def leave(self, cancellation: Cancellation) -> None:
-        with self._lock:
-            self._running.pop(cancellation, None)
 
     def _hold(
         self, reason: str, cancellable_only: bool, count: bool

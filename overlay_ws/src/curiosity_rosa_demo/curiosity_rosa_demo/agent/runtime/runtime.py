@@ -28,7 +28,14 @@ from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
 from curiosity_rosa_demo.agent.kernel.decide import order_refusal
-from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Reply, Said, Stopped
+from curiosity_rosa_demo.agent.kernel.hear import (
+    Answered,
+    AskedGraph,
+    Message,
+    Reply,
+    Said,
+    Stopped,
+)
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.questions import Topic
@@ -36,7 +43,6 @@ from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
@@ -45,7 +51,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
     register_skills,
     SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.halt import Halt, Watchdog
+from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
     CALL_TIMEOUT_S,
     EventLoopThread,
@@ -53,9 +59,7 @@ from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
-from curiosity_rosa_demo.agent.tasks.texts import mode_text
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
@@ -86,7 +90,7 @@ START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime:
-    """``beat`` is called at every tick; ``say`` prints. ``clock``: that of the policy."""
+    """``say`` prints. ``clock``: that of the policy."""
 
     def __init__(
         self,
@@ -96,14 +100,12 @@ class Runtime:
         registry: SkillRegistry,
         database: Path | str,
         readings: Callable[[], Mapping[str, Reading]],
-        beat: Callable[[], None],
         say: Callable[[str], None],
         clock: Callable[[], float] = time.time,
         event_bus: EventBus | None = None,
         spans: TaskSpans | None = None,
     ) -> None:
         self._agent_session, self._config = session, config
-        self._on_beat = beat
         self._tick_listeners: list[Callable[[BrainState], None]] = []
         self._stop_listeners: list[Callable[[str], None]] = []
         settings = config.agent.tasks
@@ -124,7 +126,7 @@ class Runtime:
         # Whoever has tasks has a latch: a deleted file must not release it.
         known = Path(database).exists()
         self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
-        self.halt = Halt(lambda: session.stop_rover())
+        self.halt = session.halt
         self._approvals = Approvals(
             session.approval_queue,
             self.runner,
@@ -158,7 +160,7 @@ class Runtime:
         context = SkillContext(
             execution=session,
             runner=self.runner,
-            blocking=BlockingCalls(self.halt),
+            halt=self.halt,
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
@@ -273,9 +275,7 @@ class Runtime:
     # --- from any thread --------------------------------------------------------------------
 
     def subscribe_to_ticks(self, listener: Callable[[BrainState], None]) -> None:
-        """The loop calls ``listener`` with the kernel's state after each tick; it may not block.
-        Call it before ``start``.
-        """
+        """``listener`` gets the kernel's state after each tick, in the loop; it may not block."""
         self._tick_listeners.append(listener)
 
     def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
@@ -344,13 +344,11 @@ class Runtime:
         message.reply.add_done_callback(self._unanswered.discard)
         if self._end:
             message.settle(Reply([self._end], ok=False))
+        elif isinstance(message, AskedGraph):
+            answers = [Answer((Topic.GRAPH,), message.text)]
+            self._event_loop.call_soon(self._dispatcher.enqueue, answers, message)
         else:
             self._kernel.post(message)
-
-    def ask_graph(self, question: str, message: Message) -> None:
-        """Answer a question about the ROS graph; a stop does not drop it: it moves nothing."""
-        answer = Answer((Topic.GRAPH,), question)
-        self._event_loop.call_soon(self._dispatcher.enqueue, [answer], message)
 
     def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
         """In the loop: call ``ended`` when the task has ended."""
@@ -404,20 +402,6 @@ class Runtime:
 
         return self.call(tasks())
 
-    def find_task(self, start: str) -> Task:
-        """The task whose ID begins with ``start``. Raises TaskError."""
-        found = [task for task in self.list_tasks() if task.id.startswith(start)]
-        if len(found) == 1:
-            return found[0]
-        what = f'{len(found)} tasks' if found else 'no task'
-        raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
-
-    def task_history(self, task_id: str) -> list[HistoryRow]:
-        async def rows() -> list[HistoryRow]:
-            return self.runner.history(task_id)
-
-        return self.call(rows())
-
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
         return make_task(self._registry, name, arguments)
@@ -425,9 +409,6 @@ class Runtime:
     def skills(self) -> tuple[Skill, ...]:
         """The skills that a model may call."""
         return self._registry.for_model()
-
-    def mode_text(self) -> str:
-        return mode_text(self.state)
 
     # --- in the loop ------------------------------------------------------------------------
 
@@ -464,7 +445,6 @@ class Runtime:
         self._track_safe(after)
         self._dispatcher.enqueue(actions, message)
         self._watchdog.beat()
-        self._on_beat()
         for listener in self._tick_listeners:
             listener(after)
         self._keep_latch(after)

@@ -16,10 +16,9 @@ from collections.abc import Callable
 import threading
 
 from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
-from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
@@ -45,16 +44,15 @@ class Startup:
         client: RoverClient,
         session: AgentSession,
         runtime: Runtime,
-        autonomy: Autonomy,
-        console: Console,
         robot: Robot,
+        console: Console,
         web: WebServer,
         *,
         crash: str,
     ) -> None:
         self._client, self._session, self._runtime = client, session, runtime
-        self._autonomy, self._console = autonomy, console
-        self._robot, self._web, self._crash = robot, web, crash
+        self._robot, self._console = robot, console
+        self._web, self._crash = web, crash
         self._cancellation = Cancellation()
         self.complete = threading.Event()  # all imports are done
         self._thread = threading.Thread(target=self._run, name='startup', daemon=True)
@@ -94,11 +92,11 @@ class Startup:
             self._cancellation,
             console.print_notice,
         )
-        stopped = session.stop_rover() if crash else None
+        stopped = self._runtime.halt.send().result() if crash else None
         unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
         session.warm_up([task.id for task in self._runtime.list_tasks() if not task.terminal])
-        self._autonomy.enable(go_on=bool(crash))
+        self._robot.autonomy.enable(go_on=bool(crash))
         if stopped is not None:
             self._trace_crash(stopped, unfinished)
         elif unfinished:

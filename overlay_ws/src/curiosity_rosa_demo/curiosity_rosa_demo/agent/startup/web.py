@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread, HttpUnavailable
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.infra.config.agent import HttpConfig, read_fleet, TOKEN_VARIABLE
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -28,45 +27,33 @@ from rclpy.node import Node
 DEFAULT_HOST = '127.0.0.1'
 
 
-def with_http_port(node: Node, config: Config) -> Config:
-    """The configuration with the port of the node's parameter ``http_port``, if that is set.
-    Raises ConfigError.
+# By the name in http of agent.yaml: the default, which stands for that of the file, and the help.
+PARAMETERS: dict[str, tuple[Any, str]] = {
+    'port': (0, 'TCP port of the API and the page; 0: http.port of agent.yaml.'),
+    'body': ('', "What the page calls the rover's body; empty: http.body of agent.yaml."),
+    'fleet': (
+        '',
+        'Robots of the page /fleet, as NAME=URL,NAME=URL; empty: http.fleet of agent.yaml.',
+    ),
+}
+
+
+def with_http_parameters(node: Node, config: Config) -> Config:
+    """The configuration with the node's parameters ``http_port``, ``http_body`` and
+    ``http_fleet``, if they are set. Raises ConfigError.
     """
-    text = 'TCP port of the API and the page; 0: http.port of agent.yaml.'
-    port = start_parameter(node, 'http_port', 0, text)
-    if not 0 <= port <= 65535:
-        raise ConfigError(f'parameter http_port = {port}: must be from 0 to 65535')
-    if port == 0:
-        return config
-    return config.changed(agent={'http': {'port': port}})
-
-
-def with_http_body(node: Node, config: Config) -> Config:
-    """The configuration with the body of the node's parameter ``http_body``, if that is set.
-    Raises ConfigError.
-    """
-    text = "What the page calls the rover's body; empty: http.body of agent.yaml."
-    if not (body := start_parameter(node, 'http_body', '', text)):
-        return config
-    try:
-        HttpConfig.model_validate({**config.agent.http.model_dump(), 'body': body})
-    except ValidationError as error:
-        raise ConfigError(f'parameter http_body = {body!r}: {_first_error(error)}') from None
-    return config.changed(agent={'http': {'body': body}})
-
-
-def with_http_fleet(node: Node, config: Config) -> Config:
-    """The configuration with the robots of the node's parameter ``http_fleet``, if that is set.
-    Raises ConfigError.
-    """
-    text = 'Robots of the page /fleet, as NAME=URL,NAME=URL; empty: http.fleet of agent.yaml.'
-    if not (given := start_parameter(node, 'http_fleet', '', text)):
-        return config
-    try:
-        fleet = read_fleet(given)
-    except ValueError as error:
-        raise ConfigError(f'parameter http_fleet = {given!r}: {_first_error(error)}') from None
-    return config.changed(agent={'http': {'fleet': fleet}})
+    for name, (default, text) in PARAMETERS.items():
+        given = start_parameter(node, f'http_{name}', default, text)
+        if given == default:
+            continue
+        try:
+            value = read_fleet(given) if name == 'fleet' else given
+            HttpConfig.model_validate({**config.agent.http.model_dump(), name: value})
+        except ValueError as error:
+            why = f'parameter http_{name} = {given!r}: {_first_error(error)}'
+            raise ConfigError(why) from None
+        config = config.changed(agent={'http': {name: value}})
+    return config
 
 
 def _first_error(error: ValueError) -> str:
@@ -94,19 +81,17 @@ class WebServer:
     def __init__(
         self,
         robot: Robot,
-        runner: SkillRunner,
-        config: Config,
         notice: Callable[[str], None],
         *,
         history: Path | None = None,
         recordings: Path | None = None,
     ) -> None:
         self._history, self._recordings = history, recordings
-        self._robot, self._runner, self._config = robot, runner, config
+        self._robot, self._config = robot, robot.config
         self._notice = notice
         self._server: HttpThread | None = None
         self.url = ''
-        settings = config.agent.http
+        settings = robot.config.agent.http
         if not settings.enabled:
             return
         try:
@@ -134,14 +119,14 @@ class WebServer:
         from curiosity_rosa_demo.agent.interfaces.http.server import create_app
         from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 
-        runner, robot, config = self._runner, self._robot, self._config
+        robot, config = self._robot, self._config
         token = os.environ.get(TOKEN_VARIABLE, '')
-        app = create_app(runner, robot=robot, settings=config.agent.http, token=token)
+        app = create_app(robot, settings=config.agent.http, token=token)
         if config.agent.http.mcp:  # a large import, so only where it is used
             from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 
-            add_mcp(app, robot, runner, config)
-        add_page(app, robot, runner, config, history=self._history, recordings=self._recordings)
+            add_mcp(app, robot, config)
+        add_page(app, robot, config, history=self._history, recordings=self._recordings)
         if config.agent.http.fleet:
             from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
 

@@ -105,7 +105,7 @@ LIVE_STATES = ('ACTIVE', 'PENDING', 'WAITING', 'PAUSED', 'RECOVERING')
 
 
 class DiagnosedAgent(Protocol):
-    """The part of Robot (agent/runtime/robot.py) that the diagnosis reads."""
+    """The part of Robot (agent/robot.py) that the diagnosis reads."""
 
     def state(self) -> BrainState: ...
 

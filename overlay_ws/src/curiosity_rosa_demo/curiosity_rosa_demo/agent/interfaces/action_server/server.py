@@ -15,10 +15,10 @@ message. The task belongs to the agent: it goes on when the client or the action
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 import logging
 import threading
 import time
@@ -30,12 +30,11 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
 )
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
-from curiosity_rosa_demo.agent.tasks import Event, EventType, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.task import CannotBeCancelled, TaskError
+from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.skills import Outcome
@@ -46,9 +45,7 @@ from rclpy.node import Node
 CLIENT_NAME = 'the action'
 MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read so many in 3 ms
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
-MAX_EARLY_EVENTS = 500  # kept per goal until its task is known
 CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only bounds a lost one
-RETRY_PERIOD_S = 1.0
 READY_POLL_PERIOD_S = 0.2
 CANCELLED = 'Cancelled by the client of the action'
 SERVER_CLOSED = 'The agent ends; the task is kept for its next run'
@@ -59,45 +56,32 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 
 @dataclass(eq=False)
 class Goal:
-    """``early``: the events that came before the task was known; None from then on."""
+    """``task``: None until it is known."""
 
     handle: GoalHandle
     task: Task | None = None
-    early: deque[object] | None = field(default_factory=lambda: deque(maxlen=MAX_EARLY_EVENTS))
     runs: bool = False  # the task, by its events
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: bool = False
 
 
 class RunTaskServer:
-    """Serves goals while ``node`` spins, until ``end_goals``. ``loop`` is that of ``runner``.
+    """Serves goals while ``node`` spins, until ``end_goals``.
 
     A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted. A
     goal that says stop waits for nothing, not even for the loop.
     """
 
-    def __init__(
-        self,
-        config: Config,
-        robot: Robot,
-        runner: SkillRunner,
-        loop: asyncio.AbstractEventLoop,
-        *,
-        ready_wait_s: float = 30.0,
-    ) -> None:
-        self._robot, self._runner, self._ready_wait_s = robot, runner, ready_wait_s
-        self._lock = threading.Lock()  # guards the goals and the order of their feedback
+    def __init__(self, config: Config, robot: Robot, *, ready_wait_s: float = 30.0) -> None:
+        self._robot, self._ready_wait_s = robot, ready_wait_s
+        self._lock = threading.Lock()  # guards the goals
         self._goals: dict[GoalHandle, Goal] = {}
         self._closing = False
-        self._jobs = LoopJobs(loop, _failure)
+        self._jobs = robot.jobs(_failure)
         self._handles = GoalHandles(
             config.topics.agent.run_task,
             begin=self._begin,
             cancel=lambda handle: self._jobs.call_soon(self._cancel, handle),
             failed=_failure,
-        )
-        self._unsubscribe = robot.event_bus.listen(
-            config.topics.agent.run_task, self._on_event, object
         )
 
     @property
@@ -108,7 +92,6 @@ class RunTaskServer:
     def end_goals(self) -> None:
         """End all open goals and reject further ones. Their tasks continue."""
         self._closing = True
-        self._unsubscribe()
         self._handles.refuse()
         with suppress(TimeoutError, RuntimeError):  # the loop hangs, or has ended
             self._jobs.call(self._jobs.cancel_jobs(), CLOSE_TIMEOUT_S)
@@ -126,41 +109,6 @@ class RunTaskServer:
     def destroy(self) -> None:
         """Destroy ``node``, once nothing spins it. The last call."""
         self._handles.destroy()
-
-    def _on_event(self, event: object) -> None:
-        """Callable from any thread."""
-        with self._lock:
-            for goal in self._goals.values():
-                if goal.early is not None:
-                    goal.early.append(event)
-                elif goal.task is not None:
-                    self._tell(goal, goal.task, event)
-
-    def _tell(self, goal: Goal, task: Task, event: object) -> None:
-        """Send each state of the task as feedback, and what is traced while it runs. Call it with
-        the lock held, in the order of the events.
-        """
-        if isinstance(event, Event) and event.task_id == task.id:
-            if event.type in ENDED_EVENTS:
-                goal.runs = False
-                self._jobs.call_soon(goal.ended.set)
-                return
-            state, reason = task.state, task.reason
-            if event.type is EventType.TASK_STATE:
-                state, reason = event.payload['after'], event.payload['reason']
-            elif state.running or state.terminal:
-                return
-            self._handles.feedback(goal.handle, reason, state.name, 0)
-            goal.runs = state.running
-            if goal.runs:
-                self._handles.execute(goal.handle)
-        elif isinstance(event, TraceEvent) and goal.runs:
-            progressed = SkillProgressed.of(event)
-            if progressed is not None and progressed.task_id != task.id:
-                return
-            step = self._robot.state().react.iter if task.name == 'react' else 0
-            kind = PROGRESS if progressed else event.kind.value
-            self._handles.feedback(goal.handle, event.message, kind, step)
 
     def _finish(self, handle: GoalHandle, result: GoalResult) -> None:
         """End the goal, once. Callable from any thread."""
@@ -195,7 +143,7 @@ class RunTaskServer:
         if (goal := self._goals.get(handle)) is not None:
             goal.cancelled = True
             if goal.task is not None:  # otherwise _result_of() cancels it after its submission
-                self._jobs.start_job(self._cancel_task(goal.task))
+                self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED))
 
     async def _execute(self, goal: Goal) -> None:
         result = GoalResult(False, SERVER_CLOSED)
@@ -214,25 +162,42 @@ class RunTaskServer:
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return GoalResult(False, CANCELLED, cancelled=True)
+        after = self._robot.event_bus.last_number
         if request.skill:
             task = self._robot.make_task(request.skill, request.arguments or {})
             with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
-            task = await self._robot.submit(task)
+            task = await self._robot.order(task)
         else:
             said = await self._robot.say(request.text, Origin.ACTION)
             if said.task is None:
                 return GoalResult(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task
-        with self._lock:
-            goal.task, early, goal.early = task, goal.early or (), None
-            for event in early:
-                self._tell(goal, task, event)
+        goal.task = task
         if goal.cancelled:
-            self._jobs.start_job(self._cancel_task(task))
-        while not task.terminal and not goal.ended.is_set():
-            with suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(goal.ended.wait(), CHECK_PERIOD_S)
+            self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED))
+        with self._robot.follow(task, after) as following:
+            while not task.terminal:
+                self._tell(goal, task, await following.news(CHECK_PERIOD_S))
+            self._tell(goal, task, following.read())
         return goal_result_of(task)
+
+    def _tell(self, goal: Goal, task: Task, news: Sequence[Event | TraceEvent]) -> None:
+        """Send each state of the task as feedback, and what is traced while it runs."""
+        for event in news:
+            if isinstance(event, TraceEvent):
+                if goal.runs:
+                    step = self._robot.state().react.iter if task.name == 'react' else 0
+                    kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
+                    self._handles.feedback(goal.handle, event.message, kind, step)
+            elif event.type in ENDED_EVENTS:
+                goal.runs = False
+            else:
+                state = event.payload.get('after', LifecycleState.PENDING)
+                reason = event.payload.get('reason', '')
+                self._handles.feedback(goal.handle, reason, state.name, 0)
+                goal.runs = state.running
+                if goal.runs:
+                    self._handles.execute(goal.handle)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""
@@ -241,22 +206,6 @@ class RunTaskServer:
             if time.monotonic() >= until_s:
                 raise TaskError(f'Nothing can run yet: {why}')
             await asyncio.sleep(READY_POLL_PERIOD_S)
-
-    async def _cancel_task(self, task: Task) -> None:
-        """Cancel ``task``; it ends after its skill has cleaned up and the rover stands.
-
-        A skill that cannot be cancelled runs to its end. The cancellation is then retried, in case
-        the task is to run again.
-        """
-        while not task.terminal:
-            try:
-                await self._runner.cancel(task.id, CANCELLED)
-                return
-            except CannotBeCancelled:
-                await asyncio.sleep(RETRY_PERIOD_S)
-            except TaskError as error:  # the task has ended meanwhile, or the agent ends
-                _failure(error)
-                return
 
 
 def _stop_result(outcome: Future[Outcome]) -> GoalResult:

@@ -6,13 +6,12 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""A console's requests to the agent's HTTP API. The standard library alone: it starts fast."""
+"""A console's requests to the agent's HTTP API."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 import os
 from typing import Any
 
@@ -36,14 +35,6 @@ class AgentRefused(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
-
-
-@dataclass(frozen=True)
-class Frame:
-    """A frame of the camera; ``at``: when it came, seconds since the epoch."""
-
-    jpeg: bytes
-    at: float
 
 
 class AgentApi:
@@ -96,18 +87,6 @@ class AgentApi:
     def state(self) -> dict[str, Any]:
         return self._json('GET', '/state')
 
-    def questions(self) -> list[dict[str, Any]]:
-        """The open ones, the oldest first."""
-        return self._json('GET', '/approvals', of=list)
-
-    def frame(self, longest_px: int) -> Frame | None:
-        """The newest frame of the camera, scaled down; None: there is none."""
-        response = self._request('GET', '/page/frame.jpg', params={'px': longest_px})
-        if response.status_code != 200:
-            return None
-        with self._errors():
-            return Frame(response.content, float(response.headers.get('X-Timestamp') or 0.0))
-
     def task(self, task_id: str) -> dict[str, Any]:
         return self._json('GET', f'/tasks/{task_id}')
 
@@ -127,20 +106,15 @@ class AgentApi:
             response.read()
         raise _refusal(response)
 
-    def _json(self, method: str, path: str, of: type = dict, **request: Any) -> Any:
-        response = self._request(method, path, **request)
-        with self._errors():
-            answer = response.json()
-            if not isinstance(answer, of):
-                raise ValueError(f'the answer is no JSON {of.__name__}')
-        return answer
-
-    def _request(self, method: str, path: str, **request: Any) -> httpx.Response:
+    def _json(self, method: str, path: str, **request: Any) -> dict[str, Any]:
         with self._errors():
             response = self._http.request(method, path, **request)
+            answer = {} if response.is_error else response.json()
+            if not isinstance(answer, dict):
+                raise ValueError('the answer is no JSON object')
         if response.is_error:
             raise _refusal(response)
-        return response
+        return answer
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

@@ -20,7 +20,6 @@ import ssl
 import threading
 import time
 
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import Frame
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
@@ -42,6 +41,14 @@ class AskedQuestion(BaseModel):
 
     id: str
     text: str
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame of the camera; ``at``: when it came, seconds since the epoch."""
+
+    jpeg: bytes
+    at: float
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from collections import Counter as Tally
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import no_json
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import RunnerAccess
 from curiosity_rosa_demo.agent.llm.budget import SCOPES
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner
+from curiosity_rosa_demo.agent.robot import Robot
+from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
+from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.domain.brain_state import Mode
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.events import BudgetLimitReached, ModelCalled
@@ -94,20 +94,17 @@ class Metrics:
             self.counters['model_cost'].labels(model, call.currency).inc(max(0.0, call.cost))
 
 
-def metrics_routes(metrics: Metrics, access: RunnerAccess, robot: Robot | None) -> APIRouter:
+def metrics_routes(metrics: Metrics, port: TaskPort, robot: Robot | None) -> APIRouter:
     router = APIRouter(tags=['figures'])
-
-    async def read_counts(runner: SkillRunner) -> tuple[Tally[LifecycleState], dict[str, int]]:
-        return Tally(task.state for task in runner.list_tasks()), runner.counters
 
     @router.get('/metrics', **no_json('text/plain'))
     async def figures() -> Response:
         """The metrics in Prometheus' text format."""
         gauges = metrics.gauges
-        states, counters = await access.call(read_counts)
+        states = Tally(task.state for task in await port.tasks())
         for state in LifecycleState:
             gauges['tasks'].labels(state.value).set(states[state])
-        metrics.count_task_events(counters)
+        metrics.count_task_events(await port.task_counts())
         if robot is not None:
             brain_state = robot.state()
             gauges['battery_percent'].set(brain_state.robot.battery_pct)

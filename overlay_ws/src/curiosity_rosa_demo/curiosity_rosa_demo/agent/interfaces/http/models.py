@@ -181,12 +181,14 @@ class TaskView(BaseModel):
 
     @classmethod
     def of(cls, task: Task) -> TaskView:
-        """A copy of ``task``. Call it in the runner's loop: skills change the metadata there."""
+        """A copy of ``task``, which may change meanwhile, in whole steps."""
+        fields = dict(vars(task))
         # A skill may have stored values that JSON cannot hold; the store has not refused them yet.
-        text = json.dumps(task.metadata, ensure_ascii=False, default=str, skipkeys=True)
-        metadata = json.loads(text.encode('utf-8', 'replace'))
-        changed = {'metadata': metadata, 'blocked_by': list(task.blocked_by)}
-        return cls.model_construct(**{**vars(task), **changed})
+        # It may store another value right now: the copy of the dictionary is one step.
+        known = dict(fields['metadata'])
+        text = json.dumps(known, ensure_ascii=False, default=str, skipkeys=True)
+        fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
+        return cls.model_construct(**{**fields, 'blocked_by': list(task.blocked_by)})
 
 
 class CancelledTaskView(TaskView):

@@ -19,7 +19,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.models import ProblemView
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime.robot import RobotBusy
+from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.adapter_status import UnknownTrigger
 from curiosity_rosa_demo.domain.text import clip, valid_unicode

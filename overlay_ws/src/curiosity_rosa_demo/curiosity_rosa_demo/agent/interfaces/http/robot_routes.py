@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated
 
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
@@ -35,7 +34,7 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
@@ -96,14 +95,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         if door is Origin.PAGE:  # all pages show it
             saying = request.app.state.talk.told(saying, line.text, operator, line.token)
         result = await saying
-        view = None
-        if (task := result.task) is not None:
-
-            async def read_task() -> TaskView:
-                return TaskView.of(task)
-
-            with suppress(RobotBusy):  # the line has run; an error would make the client repeat it
-                view = await robot.call(read_task())
+        view = None if result.task is None else TaskView.of(result.task)
         return LineResultView(ok=result.ok, words=result.text, task=view)
 
     @router.get('/approvals', responses=problems())

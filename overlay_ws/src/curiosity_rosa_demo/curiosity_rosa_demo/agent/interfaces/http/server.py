@@ -6,16 +6,16 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The HTTP API of a SkillRunner alone, or of a whole agent.
+"""The HTTP API of a whole agent, or of a SkillRunner alone.
 
-app = create_app(runner)               # tasks; its lifespan runs the runner
-app = create_app(runner, robot=robot)  # and the rover; the runner belongs to the robot's thread
+app = create_app(robot)   # the rover and its tasks
+app = create_app(runner)  # tasks; its lifespan runs the runner
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 
 from curiosity_rosa_demo.agent.interfaces.http.access import Sessions
 from curiosity_rosa_demo.agent.interfaces.http.guard import Guard
@@ -37,8 +37,9 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import (
     Streams,
 )
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import RunnerAccess, task_routes
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import task_routes
+from curiosity_rosa_demo.agent.robot import Robot
+from curiosity_rosa_demo.agent.runtime.task_port import LocalTasks, TaskPort
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
@@ -60,9 +61,8 @@ STANDALONE_SETTINGS = HttpConfig(
 
 
 def create_app(
-    runner: SkillRunner,
+    of: Robot | SkillRunner,
     *,
-    robot: Robot | None = None,
     settings: HttpConfig | None = None,
     token: str = '',
 ) -> FastAPI:
@@ -72,15 +72,17 @@ def create_app(
     """
     in_process = settings is None
     settings = settings or STANDALONE_SETTINGS
-    access, metrics, sessions = RunnerAccess(runner, robot), Metrics(), Sessions(token)
-    events = EventFeed(runner.event_bus)
+    port: Robot | LocalTasks = LocalTasks(of) if isinstance(of, SkillRunner) else of
+    robot = None if isinstance(port, LocalTasks) else port
+    metrics, sessions = Metrics(), Sessions(token)
+    events = EventFeed(port.event_bus)
     feeds, streams = [events], Streams(max(1, settings.max_connections // 2))
     metrics.gauges['event_clients'].set_function(lambda: events.client_count)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with access.running():
-            leave = runner.event_bus.listen('HTTP metrics', metrics.traces, TraceEvent)
+        async with port.running() if isinstance(port, LocalTasks) else nullcontext():
+            leave = port.event_bus.listen('HTTP metrics', metrics.traces, TraceEvent)
             try:
                 yield
             finally:
@@ -99,10 +101,10 @@ def create_app(
     app.state.sessions, app.state.talk = sessions, TalkLines()
     add_handlers(app)
     routers = [
-        _health_routes(access, robot),
-        task_routes(access, robot),
+        _health_routes(port, robot),
+        task_routes(port, robot),
         event_routes(events, streams),
-        metrics_routes(metrics, access, robot),
+        metrics_routes(metrics, port, robot),
     ]
     if robot is not None:
         feeds.append(EventFeed(robot.console_texts, robot.console_status))
@@ -125,11 +127,8 @@ def create_app(
     return app
 
 
-def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
+def _health_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
     router = APIRouter(tags=['health'])
-
-    async def failed(runner: SkillRunner) -> str:
-        return str(runner.failed or '')
 
     @router.get('/healthz', responses=problems())
     async def alive() -> StatusView:
@@ -142,9 +141,8 @@ def _health_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
         adapter, simulator or rover, in a replay, or because the store has failed.
         """
         why = [] if robot is None else not_ready_reasons(robot)
-        if not why and (failure := await access.call(failed)):
-            why = [failure]
-        if why:
+        await port.task_counts()  # their loop answers, and their file could be opened
+        if why := why or [*filter(None, [port.store_failure])]:
             raise Problem(503, f'Not ready: {"; ".join(why)}', headers=RETRY_SOON, reasons=why)
         return StatusView(status='ok')
 

@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
     Problem,
     refuse,
 )
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Event
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Picture

@@ -13,10 +13,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable
 import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.interfaces.http.access import PAGE_SESSION
 from curiosity_rosa_demo.agent.interfaces.http.models import (
@@ -34,21 +33,15 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
     ResponseSpecs,
     RETRY_SOON,
 )
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
+from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
-from curiosity_rosa_demo.agent.tasks.task import (
-    BadTask,
-    OrderRefused,
-    StoreError,
-    TaskError,
-    UnknownTask,
-)
+from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.origin import caller_text, Origin
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 
-T = TypeVar('T')
 MAX_PAGE_SIZE = 1000  # tasks in one list
 MAX_PAGE_BYTES = 4_000_000  # of their JSON, but at least one task
 MAX_CURSOR_CHARS = 40
@@ -98,58 +91,6 @@ Traceparent = Annotated[
 AGAIN: ResponseSpecs = {
     200: {'model': TaskView, 'description': 'The earlier task with this Idempotency-Key'},
 }
-
-
-class RunnerAccess:
-    """With a ``robot``, the runner belongs to the robot's loop, in another thread.
-
-    Without one, the runner belongs to the server's loop. The first request starts it if needed, so
-    that tasks can be submitted and queried without a lifespan. Tasks run only in a lifespan.
-    """
-
-    def __init__(self, runner: SkillRunner, robot: Robot | None) -> None:
-        self._runner, self._robot = runner, robot
-        self._starting: asyncio.Task[bool] | None = None
-
-    async def call(self, work: Callable[[SkillRunner], Awaitable[T]]) -> T:
-        """Run ``work`` in the runner's loop; returns its result or raises its exception."""
-
-        async def run() -> T:
-            return await work(self._runner)
-
-        if self._robot is not None:
-            return await self._robot.call(run())
-        await self._start()
-        return await run()
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Run the tasks within the context, then stop the runner. Ignores a foreign runner."""
-        if self._robot is not None or not await self._start():
-            yield
-            return
-        loop = asyncio.create_task(self._runner.run_loop())
-        try:
-            yield
-        finally:
-            await self._runner.stop()
-            await loop
-
-    async def _start(self) -> bool:
-        """Start the runner, once. False: other code had started it already. Raises StoreError."""
-
-        async def start() -> bool:
-            try:
-                await self._runner.start()
-            except StoreError:
-                raise
-            except TaskError:
-                return False
-            return True
-
-        if self._starting is None:
-            self._starting = asyncio.create_task(start())
-        return await asyncio.shield(self._starting)
 
 
 # --- The cursor of a list: the ``seq`` of its last task, opaque to clients ----------------------
@@ -209,58 +150,29 @@ def arguments_of(metadata: dict[str, Any]) -> dict[str, Any]:
     return arguments
 
 
-def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
-    """The functions that take a ``runner`` run in its loop."""
+def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
+    """``robot``: None for the tasks alone."""
     router = APIRouter(tags=['tasks'])
 
-    async def stored(
-        task: Task, submit: Callable[[SkillRunner], Awaitable[Task]], response: Response
-    ) -> TaskView:
-        async def store(runner: SkillRunner) -> TaskView:
-            known = await submit(runner)
-            for part in ('text', 'arguments'):
-                if known.name != task.name or known.metadata.get(part) != task.metadata.get(part):
-                    raise Problem(422, f'This Idempotency-Key was used for the task {known.id}')
-            return TaskView.of(known)
-
-        view = await access.call(store)
+    async def stored(task: Task, known: Awaitable[Task], response: Response) -> TaskView:
+        view = TaskView.of(await known)
+        for part in ('text', 'arguments'):
+            if view.name != task.name or view.metadata.get(part) != task.metadata.get(part):
+                raise Problem(422, f'This Idempotency-Key was used for the task {view.id}')
         response.status_code = 201 if view.id == task.id else 200
         response.headers['Location'] = f'/tasks/{view.id}'
         return view
 
-    async def changed(
-        task_id: str, work: Callable[[SkillRunner], Awaitable[object]] | None = None
-    ) -> TaskView:
-        """The task after ``work``. Raises UnknownTask, TaskError."""
-
-        async def change(runner: SkillRunner) -> TaskView:
-            if work is not None:
-                await work(runner)
-            if (task := runner.get_task(task_id)) is None:
-                raise UnknownTask(task_id)
-            return TaskView.of(task)
-
-        return await access.call(change)
-
-    def refuse_in_safe(skill: str) -> None:
-        """Raises OrderRefused. Without a robot, nothing moves."""
-        if robot is not None and (why := robot.order_refusal(skill)):
-            raise OrderRefused(why)
-
     @router.get('/health', responses=problems())
     async def health() -> HealthView:
         """Whether tasks can be stored, and the running tasks."""
-
-        async def read(runner: SkillRunner) -> HealthView:
-            active = [TaskView.of(each) for each in runner.live() if each.state.running]
-            return HealthView(
-                status='ok' if runner.failed is None else 'degraded',
-                detail=str(runner.failed or ''),
-                active_task=next(iter(active), None),
-                active_tasks=active,
-            )
-
-        return await access.call(read)
+        active = [TaskView.of(each) for each in await port.tasks() if each.state.running]
+        return HealthView(
+            status='degraded' if port.store_failure else 'ok',
+            detail=port.store_failure,
+            active_task=next(iter(active), None),
+            active_tasks=active,
+        )
 
     @router.get('/tasks', responses=problems(422))
     async def list_tasks(
@@ -287,24 +199,18 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
                 and live in (None, not task.terminal)
             )
 
-        async def read(runner: SkillRunner) -> tuple[list[TaskView], int | None]:
-            """A page, and the ``seq`` after which the next one begins."""
-            found: list[TaskView] = []
-            seq, size = None, 0
-            for task in filter(is_wanted, runner.list_tasks()[::way]):
-                view = TaskView.of(task)
-                size += len(view.model_dump_json().encode())
-                if len(found) == limit or (found and size > MAX_PAGE_BYTES):
-                    return found, seq
-                found.append(view)
-                seq = task.seq
-                await asyncio.sleep(0)  # a task's metadata may be large; let other work run
-            return found, None
-
-        found, seq = await access.call(read)
-        if seq is not None:
-            url = request.url.include_query_params(cursor=encode_cursor(seq))
-            response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'
+        found: list[TaskView] = []
+        seq, size = 0, 0  # of those found: the last one's, and all bytes
+        for task in filter(is_wanted, (await port.tasks())[::way]):
+            view = TaskView.of(task)
+            size += len(view.model_dump_json().encode())
+            if len(found) == limit or (found and size > MAX_PAGE_BYTES):
+                url = request.url.include_query_params(cursor=encode_cursor(seq))
+                response.headers['Link'] = f'<{url.path}?{url.query}>; rel="next"'
+                break
+            found.append(view)
+            seq = task.seq
+            await asyncio.sleep(0)  # a task's metadata may be large; let other work run
         return found
 
     @router.post('/tasks', status_code=201, responses={**AGAIN, **problems(409, 422)})
@@ -318,63 +224,38 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     ) -> TaskView:
         """Queue a task. The response comes after the task is stored."""
         task = with_traceparent(new_task(robot, new, key, door), traceparent)
-        stops = 0 if robot is None else robot.stop_count  # a later one overtakes it
-
-        async def submit(runner: SkillRunner) -> Task:
-            if robot is None:
-                return await runner.submit(task)
-            # The kernel would refuse these only with a text, without a typed error.
-            if runner.failed is not None:
-                raise runner.failed
-            for each in task.blocked_by:
-                if runner.get_task(each) is None:
-                    raise BadTask(f'blocked_by names {each!r}, and there is no such task')
-            return await robot.submit(task, stops=stops, by=by)
-
-        return await stored(task, submit, response)
+        return await stored(task, port.order(task, by=by), response)
 
     @router.get('/tasks/{task_id}', responses=problems(404, 422))
     async def get_task(task_id: TaskId) -> TaskView:
-        return await changed(task_id)
+        return TaskView.of(await port.task(task_id))
 
     @router.patch('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
         """Change the priority of a task that does not run."""
-        return await changed(task_id, lambda runner: runner.reprioritise(task_id, new.priority))
+        return TaskView.of(await port.prioritise(task_id, new.priority))
 
     @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
     async def cancel_task(task_id: TaskId, by: Caller) -> CancelledTaskView:
         """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
         already, or its running skill cannot be cancelled.
         """
-
-        async def cancel(runner: SkillRunner) -> None:
-            if await runner.cancel(task_id, f'cancelled by {by}'):
-                return
-            task = runner.get_task(task_id)
-            if task is not None and task.state is not LifecycleState.CANCELLED:
-                raise TaskError(f'The task has ended before: {task.state.name}')
-
-        return CancelledTaskView.model_construct(**dict(await changed(task_id, cancel)))
+        task = await port.cancel(task_id, f'cancelled by {by}')
+        return CancelledTaskView.model_construct(**dict(TaskView.of(task)))
 
     @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
     async def pause_task(task_id: TaskId, by: Caller) -> TaskView:
-        return await changed(task_id, lambda runner: runner.pause(task_id, f'paused by {by}'))
+        return TaskView.of(await port.pause(task_id, f'paused by {by}'))
 
     @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))
     async def resume_task(task_id: TaskId) -> TaskView:
         """Let a paused or held task run again. 409: the mode is SAFE."""
-        refuse_in_safe('')
-        return await changed(task_id, lambda runner: runner.resume(task_id))
+        return TaskView.of(await port.resume(task_id))
 
     @router.get('/tasks/{task_id}/history', responses=problems(404, 422))
     async def get_history(task_id: TaskId) -> list[HistoryRow]:
         """The changes of state; ``before`` is null for the submission."""
-
-        async def read(runner: SkillRunner) -> list[HistoryRow]:
-            return runner.history(task_id)
-
-        return await access.call(read)
+        return await port.history(task_id)
 
     @router.post('/interrupt', status_code=201, responses={**AGAIN, **problems(409, 422)})
     async def interrupt(
@@ -382,7 +263,6 @@ def task_routes(access: RunnerAccess, robot: Robot | None) -> APIRouter:
     ) -> TaskView:
         """Start a task at once. Tasks with its resources are paused before the response."""
         task = new_task(robot, new, key)
-        refuse_in_safe(task.name)
-        return await stored(task, lambda runner: runner.interrupt(task), response)
+        return await stored(task, port.interrupt(task), response)
 
     return router

@@ -13,7 +13,7 @@ client. A client that is gone, cancels, or closes its session leaves no task beh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 import json
@@ -41,21 +41,17 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
-from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.task import (
-    BadTask,
-    CannotBeCancelled,
-    OrderRefused,
-    TaskError,
-)
+from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
+from curiosity_rosa_demo.agent.tasks import Event, Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, OrderRefused, TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.trace.events import SkillProgressed
-from curiosity_rosa_demo.trace.trace_buffer import Subscription
+from curiosity_rosa_demo.trace.events import IN_TASK, SkillProgressed
+from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from mcp.server.context import ServerRequestContext
 import mcp_types as types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -64,8 +60,9 @@ CLIENT_NAME = 'MCP'
 MAX_CALLS = 16  # at a time, of all clients; a stop is not counted
 MAX_STOP_CHARS = 1000  # of a sentence that stops
 CHECK_PERIOD_S = 0.5  # events wake a call at once; this only bounds a lost one
-RETRY_PERIOD_S = 1.0
 RETURN_S = 60.0  # so long the end of a call waits for a client that was asked
+WAITS_FOR_APPROVAL = 'waits for approval at page or console'
+UNTOLD_KEYS = {IN_TASK, 'cost', 'refusal'}  # of the data of a result
 CLIENT_GONE = 'Cancelled: the MCP client is gone'
 ANSWERED_ELSEWHERE = 'Cancelled: answered elsewhere while the MCP client was asked; call again'
 GONE_KEY = 'curiosity.gone'  # in the ASGI scope: an asyncio.Event
@@ -81,7 +78,9 @@ class ToolCall:
     """``back``: set when a client that was asked has returned."""
 
     submission: asyncio.Task[Task]
+    after: int  # the number of the last event before it
     asked: set[str] = field(default_factory=set)
+    data: Json | None = None  # of its result
     progress: float = 0.0
     abandoned: bool = False
     back: asyncio.Event = field(default_factory=asyncio.Event)
@@ -90,8 +89,8 @@ class ToolCall:
 class ToolCalls:
     """Use it in the server's loop."""
 
-    def __init__(self, robot: Robot, runner: SkillRunner) -> None:
-        self._robot, self._runner = robot, runner
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
         self._live: set[ToolCall] = set()
         # calls whose client answers a question, by its ID, in a request to come
         self._parked: dict[str, tuple[ToolCall, str]] = {}
@@ -114,7 +113,8 @@ class ToolCalls:
         task = self._task(params.name, arguments)
         if isinstance(task, types.CallToolResult):
             return task
-        call = ToolCall(self._start(self._robot.submit(with_origin(task, Origin.MCP))))
+        after = self._robot.event_bus.last_number
+        call = ToolCall(self._start(self._robot.order(with_origin(task, Origin.MCP))), after)
         self._live.add(call)
         return await self._attended(context, call, params.name)
 
@@ -172,57 +172,58 @@ class ToolCalls:
                 self._abandon(call, CLIENT_GONE)
 
     async def _follow(self, context: Context, call: ToolCall, task: Task) -> Result:
-        changed, loop = asyncio.Event(), asyncio.get_running_loop()
         gone = _gone_event(context)
         leaving = asyncio.ensure_future(gone.wait())
-        leaving.add_done_callback(lambda _: changed.set())
-
-        def wake() -> None:
-            loop.call_soon_threadsafe(changed.set)
-
-        events = self._robot.event_bus.subscribe('an MCP call', object, wake=wake)
         asking: asyncio.Task[None] | None = None
-        try:
-            while not task.terminal:
-                if gone.is_set():
-                    return refused(CANCELLED, CLIENT_GONE)
-                changed.clear()
-                await self._report(context, call, task, events)
-                question = self._question_of(task)
-                if question is not None and question.id not in call.asked:
-                    call.asked.add(question.id)
-                    if not _can_be_asked(context):
-                        await self._note(context, call, 'waits for approval at page or console')
-                    elif context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                        return self._park(call, task, question)
-                    else:
-                        asking = self._start(self._elicit(context, question))
-                if question is None and asking is not None:
+        with self._robot.follow(task, call.after) as following:
+            leaving.add_done_callback(lambda _: following.wake())
+            try:
+                while not task.terminal:
+                    if gone.is_set():
+                        return refused(CANCELLED, CLIENT_GONE)
+                    await self._report(context, call, task, await following.news(CHECK_PERIOD_S))
+                    question = self._question_of(task)
+                    if question is not None and question.id not in call.asked:
+                        call.asked.add(question.id)
+                        if not _can_be_asked(context):
+                            await self._note(context, call, WAITS_FOR_APPROVAL)
+                        elif context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                            return self._park(call, task, question)
+                        else:
+                            asking = self._start(self._elicit(context, question))
+                    if question is None and asking is not None:
+                        asking.cancel()
+                        asking = None
+                self._keep_data(call, task, following.read())
+                return result_of(task, call.data)
+            finally:
+                leaving.cancel()
+                if asking is not None:
                     asking.cancel()
-                    asking = None
-                await _wait(changed, CHECK_PERIOD_S)
-            return result_of(task)
-        finally:
-            events.close()
-            leaving.cancel()
-            if asking is not None:
-                asking.cancel()
 
     def _question_of(self, task: Task) -> Question | None:
         """The question that ``task`` waits for. A client must not answer for another's order."""
         return next((each for each in self._robot.questions() if each.task_id == task.id), None)
 
     async def _report(
-        self, context: Context, call: ToolCall, task: Task, events: Subscription[object]
+        self, context: Context, call: ToolCall, task: Task, news: Sequence[Event | TraceEvent]
     ) -> None:
         """Tell the newest progress."""
-        for published in reversed(events.read().events):
-            event = published.event
+        self._keep_data(call, task, news)
+        for event in reversed(news):
             report = SkillProgressed.of(event) if isinstance(event, TraceEvent) else None
-            if report is not None and report.task_id == task.id:
+            if report is not None:
                 text = ', '.join(f'{name}: {value}' for name, value in report.progress.items())
                 await self._note(context, call, f'{report.skill}: {text}'[:500], report.fraction)
                 return
+
+    def _keep_data(self, call: ToolCall, task: Task, news: Sequence[Event | TraceEvent]) -> None:
+        for event in news:
+            if not isinstance(event, TraceEvent) or event.type != TOOL_RESULT:
+                continue
+            data = event.data or {}
+            if event.tool_name == task.name and data.get(IN_TASK) == task.id:
+                call.data = {key: data[key] for key in data.keys() - UNTOLD_KEYS}
 
     async def _note(
         self, context: Context, call: ToolCall, text: str, fraction: float | None = None
@@ -306,19 +307,9 @@ class ToolCalls:
             self._start(self._cancel(call, reason))
 
     async def _cancel(self, call: ToolCall, reason: str) -> None:
-        """A skill that cannot be cancelled runs to its end; this tries again meanwhile."""
-        try:
+        with suppress(Exception):  # it became no task
             task = await asyncio.shield(call.submission)
-        except Exception:  # it became no task
-            return
-        while not task.terminal:
-            try:
-                await self._robot.call(self._runner.cancel(task.id, reason))
-            except (CannotBeCancelled, RobotBusy):
-                await asyncio.sleep(RETRY_PERIOD_S)
-            except TaskError as error:  # it has ended meanwhile, or the agent ends
-                _log.info('event=cancel_failed task=%s error=%s', task.id, error)
-                return
+            await self._robot.cancel_when_possible(task, reason)
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Outside of the request's cancel scope, which would cancel it too."""

@@ -24,9 +24,8 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
-from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
-from curiosity_rosa_demo.agent.tasks import SkillRunner
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.agent.robot import Robot
+from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.infra.config.agent import Language
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -76,8 +75,8 @@ class UnknownResource(LookupError):
 
 
 class Resources:
-    def __init__(self, robot: Robot, runner: SkillRunner, config: Config) -> None:
-        self._robot, self._runner, self._config = robot, runner, config
+    def __init__(self, robot: Robot, config: Config) -> None:
+        self._robot, self._config = robot, config
         self._readers: dict[str, Callable[[], Awaitable[str | bytes]]] = {
             'state': self._state,
             'plan': self._plan,
@@ -132,11 +131,8 @@ class Resources:
         return _json_text(self._robot.state().react.model_dump(mode='json', include=shown))
 
     async def _tasks(self) -> str:
-        async def read() -> list[Json]:
-            tasks = self._runner.list_tasks()[-MAX_TASKS:]
-            return [TaskView.of(each).model_dump(mode='json') for each in tasks]
-
-        return _newest_as_json([_json_text(each) for each in await self._robot.call(read())])
+        tasks = (await self._robot.tasks())[-MAX_TASKS:]
+        return _newest_as_json([TaskView.of(each).model_dump_json() for each in tasks])
 
     async def _trace(self) -> str:
         return _newest_as_json([*map(encode, self._robot.event_bus.trace_events(MAX_EVENTS))])
@@ -187,12 +183,10 @@ def _newest_as_json(texts: list[str]) -> str:
 # --- The server --------------------------------------------------------------------------------
 
 
-def make_server(
-    robot: Robot, runner: SkillRunner, config: Config, calls: ToolCalls
-) -> Server[Any]:
+def make_server(robot: Robot, config: Config, calls: ToolCalls) -> Server[Any]:
     tools = tools_of(robot.skills())
     schemas = {each.name: each.input_schema for each in tools}
-    resources = Resources(robot, runner, config)
+    resources = Resources(robot, config)
     prompts = config.prompts.templates
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
@@ -306,13 +300,13 @@ class McpEndpoint:
             gone.set()
 
 
-def add_mcp(app: FastAPI, robot: Robot, runner: SkillRunner, config: Config) -> ToolCalls:
+def add_mcp(app: FastAPI, robot: Robot, config: Config) -> ToolCalls:
     """Serve MCP in ``app``, within its lifespan. Call it before a page takes the other paths."""
     # The SDK logs each session and request, which tells an operator nothing.
     logging.getLogger('mcp').setLevel(logging.WARNING)
-    calls = ToolCalls(robot, runner)
+    calls = ToolCalls(robot)
     manager = StreamableHTTPSessionManager(
-        make_server(robot, runner, config, calls),
+        make_server(robot, config, calls),
         max_request_body_size=config.agent.http.max_body_bytes,
         session_idle_timeout=IDLE_S,
         max_sessions=MAX_SESSIONS,

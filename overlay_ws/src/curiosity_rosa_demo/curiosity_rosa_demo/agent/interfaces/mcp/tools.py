@@ -69,6 +69,10 @@ OUTPUT_SCHEMA: dict[str, Any] = {
         'state': {'type': 'string'},
         'task_id': {'type': 'string'},
         'score': {'type': ['number', 'null']},
+        'data': {
+            'type': ['object', 'null'],
+            'description': 'what the tool has measured or done; units are in the names',
+        },
         'error': {
             'type': ['object', 'null'],
             'description': 'code, why, rule, asked, allowed, way_out',
@@ -115,8 +119,8 @@ def _tool_of(skill: Skill) -> types.Tool:
 # --- Results -----------------------------------------------------------------------------------
 
 
-def result_of(task: Task) -> types.CallToolResult:
-    """Of a ``task`` that has ended."""
+def result_of(task: Task, data: Json | None = None) -> types.CallToolResult:
+    """Of a ``task`` that has ended. ``data``: of its skill's result."""
     stored = task.metadata.get('outcome')
     outcome = stored if isinstance(stored, dict) else {}
     ok = task.state is LifecycleState.COMPLETED and bool(outcome.get('ok', True))
@@ -136,6 +140,7 @@ def result_of(task: Task) -> types.CallToolResult:
             'state': task.state.name,
             'task_id': task.id,
             'score': None if score is None or math.isnan(score) else score,
+            'data': data,
             'error': error,
         }
     )

@@ -32,8 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -53,12 +52,11 @@ class PageFeed:
     def __init__(
         self,
         robot: Robot,
-        runner: SkillRunner,
         config: Config,
         talk_lines: TalkLines,
         file: HistoryFile | None = None,
     ) -> None:
-        self._robot, self._task_histories, self._file = robot, TaskHistories(runner), file
+        self._robot, self._task_histories, self._file = robot, TaskHistories(robot), file
         self._history, self._recorded_lines = History(), 0
         self._unwritten: list[str] = []
         self._disk_fails = False
@@ -96,7 +94,7 @@ class PageFeed:
         """The task in full, if it is among the newest. Raises TaskError."""
         found = self.snapshot().detail(task_id)
         if found is None:  # it may have come since the last look
-            self._last_read, self._last_snapshot = await self._read_histories(), None
+            self._last_read, self._last_snapshot = await self._task_histories.read(), None
             found = self.snapshot().detail(task_id)
         return found
 
@@ -165,7 +163,4 @@ class PageFeed:
                 self._last_read = reading.result()
             except TaskError as error:
                 _log.info('event=tasks_not_read error=%r', str(error))
-        self._read_task = asyncio.get_running_loop().create_task(self._read_histories())
-
-    async def _read_histories(self) -> Sequence[TaskHistory]:
-        return await self._robot.call(self._task_histories.read())
+        self._read_task = asyncio.get_running_loop().create_task(self._task_histories.read())

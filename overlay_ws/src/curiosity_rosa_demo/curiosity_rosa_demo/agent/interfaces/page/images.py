@@ -21,7 +21,7 @@ from curiosity_rosa_demo.agent.interfaces.http.streams import (
     FIRST_FRAME_TIMEOUT_S,
     wait_for_fresh_frame,
 )
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from fastapi import APIRouter, Query, Response

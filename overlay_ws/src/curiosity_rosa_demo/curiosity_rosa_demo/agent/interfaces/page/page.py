@@ -29,8 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary
 from curiosity_rosa_demo.agent.interfaces.page.routes import view_routes
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.tasks import SkillRunner
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.origin import caller_text, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.svg import css
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -121,7 +120,6 @@ def _text(name: str) -> str:
 def add_page(
     app: FastAPI,
     robot: Robot,
-    runner: SkillRunner,
     config: Config,
     *,
     history: Path | None = None,
@@ -133,7 +131,7 @@ def add_page(
     ``history``: the file in which what the page shows outlives the agent. ``recordings``: the
     folder of the recordings that a page can show.
     """
-    feed = PageFeed(robot, runner, config, app.state.talk, _history_file(history))
+    feed = PageFeed(robot, config, app.state.talk, _history_file(history))
     library = RecordingLibrary(recordings)
     views = Views(
         feed.snapshot,

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.interfaces.page.past_view import (
 )
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import rehearsal_lines
 from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from fastapi import APIRouter, Path, Query, Response

@@ -6,16 +6,18 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tasks and the history of their states, read in the runner's loop."""
+"""The tasks and the history of their states."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 
@@ -33,26 +35,26 @@ class TaskHistory:
 class TaskHistories:
     """The last tasks. Reads the database only for tasks that have changed."""
 
-    def __init__(self, runner: SkillRunner) -> None:
-        self._runner = runner
+    def __init__(self, port: TaskPort) -> None:
+        self._port = port
         self._rows: dict[str, tuple[datetime, tuple[HistoryRow, ...]]] = {}
 
     async def read(self) -> Sequence[TaskHistory]:
-        """At most MAX_TASKS tasks, unfinished ones first. Call it in the runner's loop."""
-        tasks = self._runner.list_tasks()
+        """At most MAX_TASKS tasks, unfinished ones first."""
+        tasks = await self._port.tasks()
         live = [task for task in tasks if not task.terminal]
         ended = (task for task in reversed(tasks) if task.terminal)
         shown = [*live[:MAX_TASKS], *islice(ended, max(0, MAX_TASKS - len(live)))]
-        histories = [TaskHistory(replace(task), self._history(task)) for task in shown]
+        histories = [await self._history(copy(task)) for task in shown]
         self._rows = {each: self._rows[each] for task in shown if (each := task.id) in self._rows}
         return histories
 
-    def _history(self, task: Task) -> tuple[HistoryRow, ...]:
+    async def _history(self, task: Task) -> TaskHistory:
         changed, rows = self._rows.get(task.id, (None, ()))
         if changed != task.updated_at:
             try:
-                rows = tuple(self._runner.history(task.id))
-            except TaskError:  # the database cannot be read now: return the last rows
-                return rows
+                rows = tuple(await self._port.history(task.id))
+            except TaskError:  # the database cannot be read now: the last rows
+                return TaskHistory(task, rows)
             self._rows[task.id] = (task.updated_at, rows)
-        return rows
+        return TaskHistory(task, rows)

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.interfaces.page.status_rows import (
 from curiosity_rosa_demo.agent.interfaces.page.task_detail import task_detail, TaskEvents
 from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
-from curiosity_rosa_demo.agent.runtime.robot import Robot
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS

@@ -6,100 +6,421 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Parsing of console lines into commands. Pure functions."""
+"""The commands of the console, in the order of ``:help``: name, arguments, help and handler.
+
+A handler answers at once, or returns a message for the agent. It raises TaskError,
+QuestionNotFound.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from datetime import datetime, timezone
 import difflib
-import json
+from functools import partial
 import math
-from typing import Any
+from pathlib import Path
+import time
+from typing import TypeVar
 import unicodedata
 
+from curiosity_rosa_demo.agent.interfaces.terminal import syntax
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import (
+    BadCommand,
+    Command,
+    Handler,
+    Spec,
+    SWITCH,
+    TypedLine,
+)
+from curiosity_rosa_demo.agent.kernel.hear import (
+    Answered,
+    Asked,
+    AskedGraph,
+    Message,
+    Ordered,
+    Said,
+)
 from curiosity_rosa_demo.agent.language import understand
-from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.agent.llm.budget import usage_table
+from curiosity_rosa_demo.agent.memory import event_line
+from curiosity_rosa_demo.agent.react.plan import plan_text
+from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
+from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
+from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
+from curiosity_rosa_demo.agent.tasks.texts import (
+    history_table,
+    mode_text,
+    table,
+    task_text,
+    tasks_table,
+)
+from curiosity_rosa_demo.domain.adapter_status import TriggerStatus, UnknownTrigger
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, UserInterruptType
+from curiosity_rosa_demo.domain.origin import named_caller
+from curiosity_rosa_demo.domain.plan import Plan, PlanError
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
+from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.text import short_repr, visible
 from curiosity_rosa_demo.infra.config.agent import Template
+from curiosity_rosa_demo.infra.config.behaviour import ALL
+from curiosity_rosa_demo.trace.reporter import summary_of
+
+MAX_TASKS = 30
+MAX_FILE_BYTES = 1_000_000  # of a plan
+NO_TOKENS = 'tokens  none: the rule model costs nothing'
+NO_RECORDING = 'nothing can be recorded here'
+NO_TRIGGERS = 'no triggers; triggers.yaml can have some (docs/howto/triggers.md)'
+
+RULES_NOTE = (
+    'The agent uses the rule model, not a language model. '
+    'To use a model, set llm.provider and llm.model in agent.yaml.'
+)
+H = TypeVar('H', bound=Handler)
+COMMANDS: dict[str, Spec] = {}
 
 
-@dataclass(frozen=True)
-class CommandSpec:
-    name: str
-    argument: str  # the argument as :help shows it; empty: no argument
-    help: str
+def command(
+    name: str,
+    argument: str,
+    help: str,
+    read: syntax.Read = syntax.word,
+    *,
+    raw: Callable[[Spec, str], Command] | None = None,
+    choices: tuple[str, ...] = (),
+    early: bool = False,
+) -> Callable[[H], H]:
+    """A row of COMMANDS; the fields are those of Spec."""
+
+    def add(run: H) -> H:
+        COMMANDS[name] = Spec(name, argument, help, run, read, raw, choices, early)
+        return run
+
+    return add
 
 
-COMMANDS = {
-    spec.name: spec
-    for spec in (
-        CommandSpec('help', '', 'list the commands'),
-        CommandSpec('status', '', 'show the pose and the mast of the rover'),
-        CommandSpec('cap', '', 'take a picture and score the light'),
-        CommandSpec('demo', '', 'let the agent analyze the ground texture'),
-        CommandSpec('stop', '', 'stop the rover and cancel all tasks'),
-        CommandSpec('mast_open', '', 'raise the camera mast'),
-        CommandSpec('mast_close', '', 'stow the camera mast'),
-        CommandSpec('mast_rotate', '', 'turn the raised mast once around'),
-        CommandSpec('forward', '[s]', 'drive ahead for s seconds'),
-        CommandSpec('left', '[s]', 'drive an arc to the left for s seconds'),
-        CommandSpec('right', '[s]', 'drive an arc to the right for s seconds'),
-        CommandSpec('trace', '[n]', 'show the last n trace events'),
-        CommandSpec('tasks', '', 'list open tasks and those that ended lately'),
-        CommandSpec('task', 'ID', 'show one task; the first characters of its ID are enough'),
-        CommandSpec('history', 'ID', 'show the state changes of a task'),
-        CommandSpec('submit', 'NAME [json]', 'queue a skill with these arguments'),
-        CommandSpec('run', 'FILE', 'run the plan in a file'),
-        CommandSpec('pause', '', 'stop the rover and pause the active tasks'),
-        CommandSpec('resume', '[ID]', 'resume the paused and held tasks, or this one'),
-        CommandSpec('cancel', 'ID', 'end a task'),
-        CommandSpec('priority', 'ID N', 'set the priority of a waiting task; higher runs first'),
-        CommandSpec('pending', '', 'list the questions that wait for your answer'),
-        CommandSpec('approve', '[ID]', 'answer yes to the oldest question, or to this one'),
-        CommandSpec('edit', '[ID] {json}', 'answer yes, with these arguments'),
-        CommandSpec('reject', '[ID] [why]', 'answer no; the agent reads the reason'),
-        CommandSpec('plan', '', 'show the plan that the agent follows'),
-        CommandSpec('budget', '', 'show the used part of the budget of the turn'),
-        CommandSpec('mode', '', 'show what the rules allow now, and why'),
-        CommandSpec('auto', '[on|off]', 'let the rover act on its own, or not; alone: show'),
-        CommandSpec('why', '[n]', 'explain its last n decisions on its own'),
-        CommandSpec('tree', '[FILE]', 'show its behaviour tree, or draw it in an SVG file'),
-        CommandSpec('message', 'TEXT', 'send data, not an order, to a rover on its own'),
-        CommandSpec('device', 'NAME on|off', 'let the rover use a device, or not'),
-        CommandSpec('triggers', '[on|off] [NAME]', 'show the triggers, or switch NAME or all'),
-        CommandSpec('record', '[on|off|status]', 'record the run into an MCAP file; alone: show'),
-        CommandSpec('graph', 'QUESTION', 'answer a question about the ROS graph; reads only'),
-        CommandSpec('clear', '', 'release the safety latch, once its cause is gone'),
-        CommandSpec('quit', '', 'stop the rover and exit'),
-    )
-}
-DEFAULT_DRIVE_S = 4.0
-COMMAND_CHOICES = {'auto': ('on', 'off'), 'record': ('on', 'off', 'status')}
-DEFAULT_COUNTS = {'trace': 10, 'why': 5}  # commands with a count, and its default
+at_once = partial(command, early=True)
+choose, raw_text = partial(at_once, choices=SWITCH), syntax.raw_text
 
 
-class BadCommand(ValueError):
-    """The line is not a valid command. The message gives the usage."""
+# --- What orders and answers are made of ------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Command:
-    """A console command, or a ``text`` for the model."""
-
-    name: str  # of a command, or 'text'
-    text: str = ''  # a free text, an ID, or the name of a skill or of a file
-    number: float = 0.0
-    data: dict[str, Any] = field(default_factory=dict)
+def say(line: TypedLine) -> Message:
+    return Said(line.command.text, line.by, line.question_id, stops=line.stops, origin=line.origin)
 
 
-def with_templates(templates: Mapping[str, Template]) -> dict[str, CommandSpec]:
+def intent(act: UserInterruptType) -> Handler:
+    def ask(line: TypedLine) -> Message:
+        task_id = _task(line).id if line.command.text else ''
+        return Asked(act, task_id, stops=line.stops)
+
+    return ask
+
+
+def answer(action: ApprovalAction) -> Handler:
+    """Raises QuestionNotFound."""
+
+    def give(line: TypedLine) -> Message:
+        command, shown = line.command, line.robot.questions()
+        start, why = command.text, ''
+        if action is ApprovalAction.REJECT:
+            start, why = split_id_and_reason(command.text, shown)
+        asked = find_question(shown, start)
+        arguments = command.data if action is ApprovalAction.EDIT else None
+        return Answered(action, asked.id, why, line.by, arguments, stops=line.stops)
+
+    return give
+
+
+def skill(name: str) -> Handler:
+    """Runs the skill ``name``; '': the one that the command names."""
+
+    def order(line: TypedLine) -> Message:
+        command = line.command
+        arguments = {'duration_s': command.number} if command.number else command.data
+        return _ordered(line, line.robot.make_task(name or command.text, arguments))
+
+    return order
+
+
+def template(line: TypedLine) -> Message:
+    metadata = {'text': line.command.text, **line.command.data}
+    return _ordered(line, Task('react', metadata=metadata))
+
+
+def _ordered(line: TypedLine, task: Task) -> Message:
+    with_origin(task, line.origin, named_caller(line.by))
+    return Ordered(task, stops=line.stops)
+
+
+def plan_task(name: str) -> Task:
+    """A task that executes the plan in the file ``name``. Raises BadTask."""
+    try:
+        path = Path(name).expanduser()
+        if path.exists() and not path.is_file():  # opening a pipe would block
+            raise BadTask(f'{name} is no file')
+        with path.open('rb') as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise BadTask(f'{name} has more than {MAX_FILE_BYTES} bytes; a plan may have so many')
+        plan = create_plan_from_llm_response(data.decode())
+    except BadTask:
+        raise
+    except PlanError as error:
+        raise BadTask(f'{name}: {error}') from None
+    except OSError as error:
+        raise BadTask(f'cannot read {name}: {error.strerror or error}') from None
+    except UnicodeDecodeError as error:
+        byte = f'byte {error.start} is {data[error.start]:#04x}'
+        raise BadTask(f'{name} is not UTF-8: {byte}') from None
+    except (ValueError, RuntimeError) as error:  # a null character, or a ~user without a home
+        raise BadTask(f'cannot read {name!r}: {error}') from None
+    return Task('react', metadata={'text': plan.goal, 'expects': 'answer', 'plan': plan.to_dict()})
+
+
+def _task(line: TypedLine) -> Task:
+    """The task whose ID begins with the text of the command. Raises TaskError."""
+    start, robot = line.command.text, line.robot
+    found = [task for task in robot.wait(robot.tasks()) if task.id.startswith(start)]
+    if len(found) == 1:
+        return found[0]
+    what = f'{len(found)} tasks' if found else 'no task'
+    raise TaskError(f'{what} with an ID that begins with {start[:40]!r}; :tasks shows them')
+
+
+def trigger_text(status: TriggerStatus) -> str:
+    """One line: name, state, condition, action, last value, last firing, why not."""
+    fired = status.fired_s_ago
+    parts = [
+        f'when {status.condition}: {status.action}',
+        f'last value {short_repr(status.value)}',
+        'not fired' if fired is None else f'fired {status.fired_count}x, {fired:.0f} s ago',
+        *([status.why_not] if status.why_not else []),
+    ]
+    return visible(f'{status.name}  {status.state.value}  {"; ".join(parts)}')
+
+
+# --- The table ---------------------------------------------------------------------------------
+
+
+@at_once('help', '', 'list the commands')
+def _help(line: TypedLine) -> Outcome:
+    config = line.robot.config
+    notes = [RULES_NOTE] if config.agent.llm.provider == 'routine' else []
+    return Outcome(True, '\n'.join([help_text(with_templates(config.prompts.templates)), *notes]))
+
+
+@command('status', '', 'show the pose and the mast of the rover')
+def show_status(line: TypedLine) -> Outcome:
+    result = line.robot.rover_status()
+    return Outcome(result.ok, summary_of('get_status', result))
+
+
+command('cap', '', 'take a picture and score the light')(skill('capture_and_score'))
+
+
+@command('stop', '', 'stop the rover and cancel all tasks')
+@command('demo', '', 'let the agent analyze the ground texture')
+def _never(line: TypedLine) -> Outcome:
+    """The console itself stops, quits and fills a template in."""
+    raise AssertionError(line.command.name)
+
+
+command('mast_open', '', 'raise the camera mast')(skill('mast_open'))
+command('mast_close', '', 'stow the camera mast')(skill('mast_close'))
+command('mast_rotate', '', 'turn the raised mast once around')(skill('mast_rotate'))
+command('forward', '[s]', 'drive ahead for s seconds', syntax.seconds)(skill('move_forward'))
+command('left', '[s]', 'drive an arc to the left for s seconds', syntax.seconds)(
+    skill('turn_left')
+)
+command('right', '[s]', 'drive an arc to the right for s seconds', syntax.seconds)(
+    skill('turn_right')
+)
+
+
+@at_once('trace', '[n]', 'show the last n trace events', syntax.count(10))
+def show_trace(line: TypedLine) -> Outcome:
+    lines = [event_line(event) for event in line.robot.recent_events()]
+    return Outcome(True, '\n'.join(lines[-int(line.command.number) :]) or 'no events')
+
+
+@at_once('tasks', '', 'list open tasks and those that ended lately')
+def list_tasks(line: TypedLine) -> Outcome:
+    tasks = line.robot.wait(line.robot.tasks())
+    return Outcome(True, tasks_table(tasks[: -MAX_TASKS - 1 : -1], datetime.now(timezone.utc)))
+
+
+@at_once('task', 'ID', 'show one task; the first characters of its ID are enough')
+def show_task(line: TypedLine) -> Outcome:
+    return Outcome(True, task_text(_task(line)))
+
+
+@at_once('history', 'ID', 'show the state changes of a task')
+def show_history(line: TypedLine) -> Outcome:
+    return Outcome(True, history_table(line.robot.wait(line.robot.history(_task(line).id))))
+
+
+command('submit', 'NAME [json]', 'queue a skill with these arguments', raw=syntax.submit)(
+    skill('')
+)
+
+
+@command('run', 'FILE', 'run the plan in a file', raw=raw_text)
+def run_plan(line: TypedLine) -> Message:
+    return _ordered(line, plan_task(line.command.text))
+
+
+command('pause', '', 'stop the rover and pause the active tasks')(intent(UserInterruptType.PAUSE))
+command('resume', '[ID]', 'resume the paused and held tasks, or this one')(
+    intent(UserInterruptType.RESUME)
+)
+
+
+@at_once('cancel', 'ID', 'end a task')
+def cancel(line: TypedLine) -> Outcome:
+    task = _task(line)
+    line.robot.wait(line.robot.cancel(task.id, 'Cancelled by the operator'))
+    return Outcome(True, f'cancelled {task.id[:8]}')
+
+
+@at_once(
+    'priority', 'ID N', 'set the priority of a waiting task; higher runs first', syntax.priority
+)
+def prioritise(line: TypedLine) -> Outcome:
+    task, priority = _task(line), int(line.command.number)
+    line.robot.wait(line.robot.prioritise(task.id, priority))
+    return Outcome(True, f'{task.id[:8]} has priority {priority}')
+
+
+@at_once('pending', '', 'list the questions that wait for your answer')
+def show_questions(line: TypedLine) -> Outcome:
+    return Outcome(True, pending_table(line.robot.questions(), time.time()))
+
+
+at_once('approve', '[ID]', 'answer yes to the oldest question, or to this one')(
+    answer(ApprovalAction.APPROVE)
+)
+at_once('edit', '[ID] {json}', 'answer yes, with these arguments', raw=syntax.edit)(
+    answer(ApprovalAction.EDIT)
+)
+at_once('reject', '[ID] [why]', 'answer no; the agent reads the reason', raw=raw_text)(
+    answer(ApprovalAction.REJECT)
+)
+
+
+@at_once('plan', '', 'show the plan that the agent follows')
+def show_plan(line: TypedLine) -> Outcome:
+    plan = line.robot.state().react.plan
+    return Outcome(True, plan_text(Plan.from_dict(plan)) if plan else 'no plan')
+
+
+@at_once('budget', '', 'show the used part of the budget of the turn')
+def show_budget(line: TypedLine) -> Outcome:
+    """Of the turn, and what the model's calls have used, with the limits of llm.budget."""
+    config, ledger = line.robot.config, line.robot.ledger
+    limits, steps = config.guardrails.budget, config.agent.turn.max_steps
+    text = budget_text(line.robot.state().react, limits, steps)
+    if ledger.llm.provider == 'routine':
+        return Outcome(True, f'{text}\n{NO_TOKENS}')
+    ledger.open()
+    text = f'{text}\n{table(usage_table(ledger.llm, ledger.report()))}'
+    return Outcome(True, f'{text}\n! {ledger.problem}' if ledger.problem else text)
+
+
+@at_once('mode', '', 'show what the rules allow now, and why')
+def show_mode(line: TypedLine) -> Outcome:
+    return Outcome(True, mode_text(line.robot.state()))
+
+
+@choose('auto', '[on|off]', 'let the rover act on its own, or not; alone: show')
+def switch_autonomy(line: TypedLine) -> Outcome:
+    autonomy, to = line.robot.autonomy, line.command.text
+    if to == 'on':
+        return autonomy.switch_on()
+    return autonomy.switch_off('by the operator') if to == 'off' else autonomy.status()
+
+
+@at_once('why', '[n]', 'explain its last n decisions on its own', syntax.count(5))
+def explain(line: TypedLine) -> Outcome:
+    return line.robot.autonomy.decision_log(int(line.command.number))
+
+
+@at_once('tree', '[FILE]', 'show its behaviour tree, or draw it in an SVG file', raw=raw_text)
+def show_tree(line: TypedLine) -> Outcome:
+    autonomy, file = line.robot.autonomy, line.command.text
+    return autonomy.write_tree(file) if file else autonomy.tree_text()
+
+
+@at_once('message', 'TEXT', 'send data, not an order, to a rover on its own', raw=raw_text)
+def post_message(line: TypedLine) -> Outcome:
+    return line.robot.autonomy.post_message(line.command.text)
+
+
+@at_once('device', 'NAME on|off', 'let the rover use a device, or not', syntax.device)
+def set_device(line: TypedLine) -> Outcome:
+    return line.robot.autonomy.set_device(line.command.text, bool(line.command.number))
+
+
+@choose('triggers', '[on|off] [NAME]', 'show the triggers, or switch NAME or all', syntax.triggers)
+def switch_triggers(line: TypedLine) -> Outcome:
+    """The list, after a switch."""
+    robot, name = line.robot, line.command.text
+    names = [each.name for each in robot.triggers()] if name == ALL else [name] * bool(name)
+    try:
+        for each in names:
+            robot.switch_trigger(each, bool(line.command.number))
+    except UnknownTrigger as error:
+        return Outcome(False, str(error))
+    return Outcome(True, '\n'.join(map(trigger_text, robot.triggers())) or NO_TRIGGERS)
+
+
+@at_once(
+    'record',
+    '[on|off|status]',
+    'record the run into an MCAP file; alone: show',
+    choices=(*SWITCH, 'status'),
+)
+def record(line: TypedLine) -> Outcome:
+    recording = line.robot.recording
+    if recording is None:
+        return Outcome(False, NO_RECORDING)
+    return recording.run_command(line.command.text)
+
+
+@command('graph', 'QUESTION', 'answer a question about the ROS graph; reads only', raw=raw_text)
+def ask_graph(line: TypedLine) -> Message:
+    return AskedGraph(line.command.text)
+
+
+command('clear', '', 'release the safety latch, once its cause is gone')(
+    intent(UserInterruptType.CLEAR)
+)
+command('quit', '', 'stop the rover and exit')(_never)
+
+# What a line without a colon is, and what a template with an expected result stands for.
+TEXT, TEMPLATE = (
+    Spec('text', '', '', say, syntax.word),
+    Spec('template', '', '', template, syntax.word),
+)
+
+
+def with_templates(templates: Mapping[str, Template]) -> dict[str, Spec]:
     """COMMANDS, and one for each template."""
-    own = {name: CommandSpec(name, '', each.label) for name, each in templates.items()}
+    own = {
+        name: Spec(name, '', each.label, _never, syntax.word) for name, each in templates.items()
+    }
     return {**COMMANDS, **own}
 
 
+def spec_of(command: Command, commands: Mapping[str, Spec] = COMMANDS) -> Spec:
+    return {'text': TEXT, 'template': TEMPLATE}.get(command.name) or commands[command.name]
+
+
 def parse(
-    line: str, *, longest_drive_s: float, commands: Mapping[str, CommandSpec] = COMMANDS
+    line: str, *, longest_drive_s: float, commands: Mapping[str, Spec] = COMMANDS
 ) -> Command | None:
     """The command in ``line``, None for an empty one. Raises BadCommand."""
     line = line.strip()
@@ -108,56 +429,20 @@ def parse(
     if not line.startswith((':', '：')):
         return Command('text', text=line)
     # A Japanese keyboard writes full-width letters, digits and spaces: NFKC makes them ASCII.
-    name, *arguments = unicodedata.normalize('NFKC', line)[1:].split() or ['']
+    name, *words = unicodedata.normalize('NFKC', line)[1:].split() or ['']
     name = name.lower()
     if name not in commands:
         raise BadCommand(_unknown(name, commands))
     spec = commands[name]
-    if name in _FREE_TEXT_PARSERS:
+    if spec.raw is not None:
         _, *typed = line[1:].split(None, 1)
-        return _FREE_TEXT_PARSERS[name](spec, typed[0] if typed else '')
+        return spec.raw(spec, typed[0] if typed else '')
     named = spec.argument.split()
-    if not len([each for each in named if each[0] != '[']) <= len(arguments) <= len(named):
-        raise BadCommand(f'usage: {usage(spec)}')
-    if name in ('forward', 'left', 'right'):
-        limit = f'seconds, more than 0 and at most {longest_drive_s:g}'
-        seconds = _number(spec, arguments, min(DEFAULT_DRIVE_S, longest_drive_s), limit)
-        if not 0.0 < seconds <= longest_drive_s:
-            raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {limit}')
-        return Command(name, number=seconds)
-    if name in COMMAND_CHOICES and arguments and arguments[0].lower() not in COMMAND_CHOICES[name]:
-        *others, last = COMMAND_CHOICES[name]
-        which = f'neither {", ".join(others)} nor {last}'
-        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is {which}')
-    if name == 'device':
-        if arguments[1].lower() not in ('on', 'off'):
-            raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is neither on nor off')
-        return Command(name, text=arguments[0].lower(), number=float(arguments[1].lower() == 'on'))
-    if name == 'triggers':
-        return _triggers(spec, arguments)
-    if name in DEFAULT_COUNTS:
-        count = _number(spec, arguments, DEFAULT_COUNTS[name], 'a count from 1 to 1000')
-        if count != int(count) or not 1 <= count <= 1000:
-            raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not a count from 1 to 1000')
-        return Command(name, number=count)
-    if name == 'priority':
-        limit = 'a whole number from -1000 to 1000'
-        priority = _number(spec, arguments[1:], 0, limit)
-        if priority != int(priority) or not -1000 <= priority <= 1000:
-            raise BadCommand(f'{usage(spec)}: {arguments[1][:40]!r} is not {limit}')
-        return Command(name, text=arguments[0].lower(), number=priority)
-    return Command(name, text=arguments[0].lower() if arguments else '')
-
-
-def _triggers(spec: CommandSpec, arguments: list[str]) -> Command:
-    if not arguments:
-        return Command(spec.name)
-    switch = arguments[0].lower()
-    if switch not in ('on', 'off'):
-        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is neither on nor off')
-    if len(arguments) == 1:
-        raise BadCommand(f'{usage(spec)}: which one? :triggers lists them; all stands for all')
-    return Command(spec.name, text=arguments[1].lower(), number=float(switch == 'on'))
+    if not len([each for each in named if each[0] != '[']) <= len(words) <= len(named):
+        raise BadCommand(f'usage: {spec.usage}')
+    if spec.choices and words:
+        spec.check(words[0].lower() in spec.choices, words[0], syntax.neither(spec.choices))
+    return spec.read(spec, words, longest_drive_s)
 
 
 def is_stop(command: Command) -> bool:
@@ -175,77 +460,15 @@ def is_stop_line(line: str) -> bool:
     return command is not None and is_stop(command)
 
 
-def _submit(spec: CommandSpec, typed: str) -> Command:
-    name, *arguments = typed.split(None, 1) or ['']
-    if not name:
-        raise BadCommand(f'usage: {usage(spec)}')
-    data = _json_object(spec, arguments[0]) if arguments else {}
-    return Command(spec.name, text=unicodedata.normalize('NFKC', name), data=data)
-
-
-def _text(spec: CommandSpec, typed: str) -> Command:
-    if not typed and spec.argument[0] != '[':
-        raise BadCommand(f'usage: {usage(spec)}')
-    return Command(spec.name, text=typed)
-
-
-def _edit(spec: CommandSpec, typed: str) -> Command:
-    words, brace, rest = typed.partition('{')
-    start, *surplus = words.split() or ['']
-    if not brace or surplus:
-        raise BadCommand(f'usage: {usage(spec)}, such as {{"duration_s": 2}}')
-    start = unicodedata.normalize('NFKC', start).lower()
-    return Command(spec.name, text=start, data=_json_object(spec, brace + rest))
-
-
-# These commands get their arguments unnormalized: a text may contain full-width letters.
-_FREE_TEXT_PARSERS = {
-    'submit': _submit,
-    'run': _text,
-    'tree': _text,
-    'message': _text,
-    'graph': _text,
-    'edit': _edit,
-    'reject': _text,  # the console splits ID and reason: it knows the open questions
-}
-
-
-def _json_object(spec: CommandSpec, text: str) -> dict[str, Any]:
-    try:
-        data = json.loads(text)
-        if isinstance(data, dict):
-            json_object(data)  # json.loads accepts NaN and lone surrogates
-            return data
-    except (ValueError, RecursionError) as error:
-        raise BadCommand(f'{usage(spec)}: not JSON: {error}') from None
-    raise BadCommand(f'{usage(spec)}: {text[:40]!r} is not a JSON object')
-
-
-def usage(spec: CommandSpec) -> str:
-    return f':{spec.name} {spec.argument}'.rstrip()
-
-
-def help_text(commands: Mapping[str, CommandSpec] = COMMANDS) -> str:
-    width = max(len(usage(spec)) for spec in commands.values())
-    lines = [f'  {usage(spec):<{width}}  {spec.help}' for spec in commands.values()]
+def help_text(commands: Mapping[str, Spec] = COMMANDS) -> str:
+    width = max(len(spec.usage) for spec in commands.values())
+    lines = [f'  {spec.usage:<{width}}  {spec.help}' for spec in commands.values()]
     return '\n'.join([*lines, '  the agent reads every other line as a goal or a question'])
 
 
-def _unknown(name: str, commands: Mapping[str, CommandSpec]) -> str:
+def _unknown(name: str, commands: Mapping[str, Spec]) -> str:
     name = name[:40]
     prefixed = [each for each in commands if name and each.startswith(name)]
     near = prefixed or difflib.get_close_matches(name, commands, n=1, cutoff=0.5)
     hint = f'did you mean :{near[0]}? ' if near else ''
     return f'no command :{name}; {hint}:help lists all'
-
-
-def _number(spec: CommandSpec, arguments: list[str], default: float, allowed: str) -> float:
-    if not arguments:
-        return default
-    try:
-        number = float(arguments[0])
-    except ValueError:
-        number = float('nan')
-    if number != number or number in (float('inf'), float('-inf')):
-        raise BadCommand(f'{usage(spec)}: {arguments[0][:40]!r} is not {allowed}')
-    return number

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 import contextlib
 import os
 from pathlib import Path
@@ -20,8 +20,9 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMAND_CHOICES, COMMANDS
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
+from curiosity_rosa_demo.agent.interfaces.terminal.syntax import Spec
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.files import state_folder
@@ -126,7 +127,7 @@ def run_terminal(
     console: LineConsole,
     status: Callable[[], str],
     interrupts: InterruptHandler,
-    commands: Iterable[str] = COMMANDS,
+    commands: Mapping[str, Spec] = COMMANDS,
     skills: Iterable[str] = (),
 ) -> None:
     """Read lines from a terminal, with editing, history, completion of ``commands`` and ``skills``
@@ -140,13 +141,13 @@ def run_terminal(
     def toolbar() -> str:
         return f' {status() or STATUS_HINT}'
 
-    choices = {**COMMAND_CHOICES, 'submit': tuple(skills)}
+    choices = {name: spec.choices for name, spec in commands.items()} | {'submit': (*skills,)}
     prompt: Any = PromptSession(
         history=FileHistory(str(_history_file())),
         completer=WordCompleter(
             [
                 *(f':{name}' for name in commands),
-                *(f':{name} {choice}' for name in commands for choice in choices.get(name, ())),
+                *(f':{name} {choice}' for name in commands for choice in choices[name]),
             ],
             sentence=True,
         ),

@@ -13,15 +13,12 @@ It works in the runtime's loop, at each tick of the kernel, and has no thread of
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from functools import partial
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerBoard
+from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
-from curiosity_rosa_demo.agent.runtime.robot import Robot
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     SkillRegistry,
@@ -35,7 +32,6 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import TriggerChange, TriggerChanged
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
@@ -43,19 +39,18 @@ _log = logging.getLogger('curiosity_rosa.triggers')
 
 
 class TriggerDoor:
-    """``facts`` are those of query_world; it may not block. ``trace`` may: a thread calls it."""
+    """``facts`` are those of query_world; neither it nor ``trace`` may block."""
 
     def __init__(
         self,
         board: TriggerBoard,
         robot: Robot,
-        loop: asyncio.AbstractEventLoop,
         *,
         facts: Callable[[], Json],
         trace: TraceFunction,
     ) -> None:
         self._board, self._robot, self._facts, self._trace = board, robot, facts, trace
-        self._jobs = LoopJobs(loop, _failure)
+        self._jobs = robot.jobs(_failure)
         self._tasks: dict[str, Task | None] = {}  # the last of each trigger; None: on its way
 
     def on_tick(self, _: object) -> None:
@@ -70,9 +65,8 @@ class TriggerDoor:
         stops = self._robot.stop_count  # before the check: a stop from now on drops the task
         busy = {name: _busy_text(task) for name, task in self._tasks.items()}
         changes = self._board.observe(self._facts(), self._blocked(), busy)
-        if changes:
-            self._jobs.start_job(self._tell(changes))
         for change in changes:
+            self._tell(change)
             if change.step.fired:
                 self._tasks[change.config.name] = None
                 self._jobs.start_job(self._submit(change.config, stops))
@@ -91,26 +85,21 @@ class TriggerDoor:
             arguments = trigger.arguments if trigger.skill else {'text': trigger.goal}
             task = with_origin(self._robot.make_task(skill, dict(arguments)), Origin.TRIGGER)
             task.priority = trigger.priority
-            self._tasks[trigger.name] = await self._robot.submit(task, stops=stops)
+            self._tasks[trigger.name] = await self._robot.order(task, stops=stops)
         except TaskError as error:
             why = f'Trigger {trigger.name}: {error}'
-            failed = partial(self._trace, TraceKind.ERROR, why, ok=False, error_reason=why)
-            await run_in_thread('trace', failed)
+            self._trace(TraceKind.ERROR, why, ok=False, error_reason=why)
         finally:
             if self._tasks[trigger.name] is None:
                 del self._tasks[trigger.name]
 
-    async def _tell(self, changes: list[Change]) -> None:
-        def trace() -> None:
-            for change in changes:
-                step = change.step
-                kind: TriggerChange = 'armed'
-                if step.fired or step.suppressed:
-                    kind = 'fired' if step.fired else 'suppressed'
-                changed = TriggerChanged(change.config.name, kind)
-                self._trace(**changed.trace_fields(change.words))
-
-        await run_in_thread('trace', trace)
+    def _tell(self, change: Change) -> None:
+        step = change.step
+        kind: TriggerChange = 'armed'
+        if step.fired or step.suppressed:
+            kind = 'fired' if step.fired else 'suppressed'
+        changed = TriggerChanged(change.config.name, kind)
+        self._trace(**changed.trace_fields(change.words))
 
 
 def check_triggers(triggers: list[TriggerConfig], registry: SkillRegistry, facts: Json) -> None:

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWo
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
@@ -50,10 +51,11 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
 from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS, Outcome
 from curiosity_rosa_demo.domain.text import count_text
@@ -137,6 +139,7 @@ class AgentSession:
             trace=lambda: self.trace,
             reset_budget=self._reset_budget,
         )
+        self.halt = Halt(self.stop_rover)  # every stop of the agent is sent there
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
         self.last_score: float | None = None
@@ -290,9 +293,15 @@ class AgentSession:
 
     def stop_rover(self) -> Outcome:
         """Send a stop to the rover. Returns when odometry has confirmed the standstill, or the
-        reason why it has not. Independent of turns and the model.
+        reason why it has not. Independent of turns and the model. For Halt alone.
         """
-        result = self._call_move_stop()
+        result = ToolResult.success()
+        try:
+            self._client.trigger('move_stop')
+        except ServiceFailed as failure:
+            result = ToolResult.failure(str(failure), failure.code)
+            if failure.code == RefusalCode.SAFETY_VIOLATION:
+                self.monitor.on_violation(result.error_reason)
         trace_result(self.trace, 'move_stop', result)
         return Outcome(True, 'stopped') if result.ok else Outcome(False, result.error_reason)
 
@@ -371,11 +380,4 @@ class AgentSession:
         except ServiceFailed:
             moving = True
         if moving:
-            self._call_move_stop()
-
-    def _call_move_stop(self) -> ToolResult:
-        """Call move_stop with a fresh cancellation, so that it also runs in a cancelled turn."""
-        try:
-            return self.world.tool('move_stop', Cancellation())
-        except ToolBroke as broke:
-            return broke.result
+            self.halt.send().result()

@@ -26,15 +26,15 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from concurrent import futures
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.react.gate import Order, under_order
 from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
-from curiosity_rosa_demo.agent.runtime.execution.blocking import BlockingCalls, wait_for
 from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import (
@@ -43,6 +43,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_origin import (
     task_origin,
     TaskSpans,
 )
+from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
@@ -59,8 +60,9 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.skills import MOTIONS, Outcome
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
 
+T = TypeVar('T')
+CANCELLATION_POLL_S = 0.05
 POLL_PERIOD_S = 0.5
 SHORT_POLL_S = 0.1  # wall time; the policy's clock may run much faster
 MAX_GOAL_SWITCHES = 3  # limit for a model that keeps changing its goal
@@ -76,7 +78,7 @@ REACT_ARGUMENTS = (
 class SkillContext:
     execution: AgentSession
     runner: SkillRunner
-    blocking: BlockingCalls
+    halt: Halt
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged_level: float  # part of the full charge at which charging ends
     clock: Callable[[], float]  # the policy's clock: monotonic seconds since the epoch
@@ -170,7 +172,7 @@ async def reobserve(task: Task, context: SkillContext) -> None:
         while not context.execution.rover_status().ok:
             cancellation.sleep(POLL_PERIOD_S)
 
-    await context.blocking.run(wait_for_status)
+    await context.halt.run(wait_for_status)
     await context.runner.observed(task)
 
 
@@ -224,7 +226,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
             )
 
     try:
-        outcome = await context.blocking.run(work)
+        outcome = await context.halt.run(work)
     finally:
         if usage := context.execution.task_usage(task.id):
             task.metadata['usage'] = usage
@@ -244,7 +246,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
 async def run_charge(task: Task, context: SkillContext) -> None:
     """Charge without a time limit. Raises SkillFailed when the mast cannot be stowed."""
     await reobserve(task, context)
-    await context.blocking.run(lambda _: context.execution.stop_rover())
+    await asyncio.wrap_future(context.halt.send())
 
     def stow(cancellation: Cancellation) -> Outcome:
         with context.thread_of(task, Order(task_origin(task))):
@@ -252,13 +254,13 @@ async def run_charge(task: Task, context: SkillContext) -> None:
             return context.execution.run_skill(STOW_SKILL, cancellation)
 
     if context.execution.has_skill(STOW_SKILL):  # else there is no mast
-        stowed = await context.blocking.run(stow)
+        stowed = await context.halt.run(stow)
         if not stowed.ok:
             store_outcome(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
         await asyncio.sleep(POLL_PERIOD_S)
     words = f'charging: the battery is at {robot.battery_pct:.0f} %'
-    await run_in_thread('trace', partial(context.execution.trace, TraceKind.OBSERVE, words))
+    context.execution.trace(TraceKind.OBSERVE, words)
     # Do not wait for the mode: after a restart the battery may be above the low threshold.
     while (robot := context.robot()).battery_pct < 100.0 * context.charged_level:
         await asyncio.sleep(POLL_PERIOD_S)
@@ -302,6 +304,19 @@ def crash_text(tasks: Sequence[Task]) -> str:
     return '; '.join(parts) or 'no task was running'
 
 
+def wait_for(
+    work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, cancellation: Cancellation
+) -> T:
+    """From a skill's thread: run ``work`` in ``loop`` and return its result, or raise its
+    exception. Raises TurnCancelled as soon as a cancellation is requested; ``work`` then goes on.
+    """
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    while not futures.wait([future], CANCELLATION_POLL_S).done:
+        cancellation.check()
+    cancellation.check()
+    return future.result()
+
+
 async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = True) -> None:
     """Run the skill. An interrupted motion fails: its full duration again would drive too far.
 
@@ -333,4 +348,4 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
             with under_order(order):
                 return context.execution.run_skill(call.skill, cancellation, **call.arguments)
 
-    store_outcome(task, await context.blocking.run(work, cancellable=cancellable))
+    store_outcome(task, await context.halt.run(work, cancellable=cancellable))

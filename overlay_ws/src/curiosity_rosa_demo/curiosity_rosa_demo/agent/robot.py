@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
 import time
@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
 from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
+from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.react.texts import question_summary, short_id
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
@@ -26,7 +27,13 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.task_port import (
+    result_in_time,
+    RobotBusy,
+    TaskPort,
+    wrapped_future,
+)
+from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
@@ -41,35 +48,23 @@ from curiosity_rosa_demo.domain.adapter_status import (
     TriggerStatus,
 )
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.text import printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.trail import Trail
+from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.recording.recorder import RecordingControl
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 T = TypeVar('T')
-
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
-
-
-class RobotBusy(TaskError):
-    """The agent did not answer in time. The client may retry the request."""
-
-
-class AutonomyStatus(Protocol):
-    def status_text(self) -> str:
-        """A text about the autonomy: whether it is on, and its activity."""
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the agent acts on its own."""
 
 
 class Lines(Protocol):
@@ -80,20 +75,17 @@ class Lines(Protocol):
     ) -> None:
         """Run a line of a remote client. ``on_reply`` is called once with its result."""
 
-    def print_notice(self, text: str) -> None:
-        """Print a text that is not the outcome of a command."""
-
     @property
     def is_ready(self) -> bool:
         """Whether tasks may run."""
 
 
-class Robot:
-    """Every method is thread-safe and returns at once, unless its docstring says otherwise.
-    Coroutines run in the caller's own loop; work on tasks runs in that of the runtime. A stop is
-    sent from a thread of its own, and waits for no loop and no other caller.
+class Robot(TaskPort):
+    """All that a door gets. Every method is thread-safe and returns at once, unless its docstring
+    says otherwise. Coroutines run in the caller's own loop; work on tasks runs in that of the
+    runtime. A stop is sent from a thread of its own, and waits for no loop and no other caller.
 
-    ``kernel_max_age_s``: the kernel is unhealthy when its last tick is older.
+    ``say`` prints at the agent's console. ``recording``: None where nothing can be recorded.
     ``earlier_events`` and ``earlier``: of the agent that ran before this one. ``clock_problem``:
     why no motion can be timed; '' without simulated time, or while it advances.
     """
@@ -102,28 +94,33 @@ class Robot:
         self,
         runtime: Runtime,
         session: AgentSession,
-        autonomy: AutonomyStatus,
-        console: Lines,
+        autonomy: Autonomy,
+        config: Config,
         *,
+        say: Callable[[str], None],
         camera: CameraFeed,
         captures: Captures,
         analyses: Analyses,
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
         replay: Callable[[], str],
-        kernel_max_age_s: float,
+        recording: RecordingControl | None = None,
         clock_problem: Callable[[], str] = lambda: '',
         triggers: Triggers | None = None,
         console_texts: EventBus | None = None,
         earlier_events: Sequence[TraceEvent] = (),
         earlier: EarlierSession | None = None,
     ) -> None:
+        super().__init__(runtime.runner)
         self._console_texts = console_texts or EventBus()
         self._runtime, self._session = runtime, session
-        self._autonomy, self._console = autonomy, console
+        self.autonomy, self.config, self.recording = autonomy, config, recording
+        self.ledger = session.usage  # of the model's calls
+        self._say = say
+        self._console: Lines | None = None
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._analyses = analyses
-        self._pose, self._replay, self._kernel_max_age_s = pose, replay, kernel_max_age_s
+        self._pose, self._replay = pose, replay
         self._earlier_events = tuple(earlier_events)
         self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
         earlier = earlier or EarlierSession()
@@ -133,10 +130,14 @@ class Robot:
         self._last_tick_s: float | None = None
         self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
-    def record_tick(self) -> None:
+    def attach(self, console: Lines) -> None:
+        """Give ``say`` its console, once."""
+        self._console = console
+
+    def record_tick(self, state: BrainState) -> None:
         """Record the time and the position. Called in the runtime's loop after each tick."""
         self._last_tick_s = time.monotonic()
-        robot = self._runtime.state.robot
+        robot = state.robot
         if 'odometry' not in robot.heard or 'odometry' in robot.silent:
             return
         if self._trail.add(robot.pose.x, robot.pose.y):
@@ -149,17 +150,18 @@ class Robot:
         """The stops requested so far."""
         return self._runtime.stop_count
 
-    def begin_stop(self, by: str) -> Future[Outcome]:
+    def begin_stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
         """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
-        gets the rover's answer, in another thread. ``by`` names the caller.
+        gets the rover's answer, in another thread. ``by`` names the caller; ``tell`` the console.
         """
         outcome = self._runtime.begin_stop(by)  # first: nothing may delay it
-        self._notice(f'stop{_by(by)}')
+        if tell:
+            self._notice(f'stop{_by(by)}')
         return outcome
 
     async def stop(self, by: str) -> Outcome:
         """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
-        return await _wrapped_future(self.begin_stop(by))
+        return await wrapped_future(self.begin_stop(by))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
@@ -177,32 +179,46 @@ class Robot:
         """
         return self._runtime.order_refusal(skill)
 
-    async def submit(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
+    async def order(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         """Submit a task to the kernel and return it once it is stored. Raises TaskError, for
         example when a stop came first: one since ``stops`` was read, by default since the call.
         ``by`` names the caller, for people, here and below; '': unknown.
         """
+        stops = self.stop_count if stops is None else stops
         if why := self.not_ready_reason():
             raise RobotBusy(why)
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
         self._notice(f'{shown}{_by(by)}', door_of(task) or HTTP_CLIENT_NAME)
         if name := named_caller(by):
             task.metadata[ASKED_BY_KEY] = name
-        order = Ordered(task, stops=self.stop_count if stops is None else stops)
+        return await self.call(self._ordered(Ordered(task, stops=stops)))
+
+    async def _ordered(self, order: Ordered) -> Task:
+        """In the runtime's loop."""
         self._runtime.post(order)
         try:
-            reply = await _result_in_time(order.reply)
-        except RobotBusy:
-            if order.reply.cancel():  # withdrawn: nobody would know that it runs
-                raise
-            reply = order.reply.result()
-        except asyncio.CancelledError:  # of a call whose caller was told that nobody answered
+            reply = await wrapped_future(order.reply)
+        except asyncio.CancelledError:  # its caller was told that nobody answered
             if not order.reply.cancel() and (stored := order.reply.result().task) is not None:
                 self._runtime.withdraw(stored)
             raise
         if reply.task is None:
-            raise (OrderRefused if reply.refused else TaskError)(reply.text)
+            raise reply.error or TaskError(reply.text)
         return reply.task
+
+    async def interrupt(self, task: Task) -> Task:
+        """As that of TaskPort. Raises OrderRefused in SAFE."""
+        self._check_order(task.name)
+        return await super().interrupt(task)
+
+    async def resume(self, task_id: str) -> Task:
+        """As that of TaskPort. Raises OrderRefused in SAFE."""
+        self._check_order('')
+        return await super().resume(task_id)
+
+    def _check_order(self, skill: str) -> None:
+        if why := self.order_refusal(skill):
+            raise OrderRefused(why)
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
@@ -217,9 +233,10 @@ class Robot:
         if not operator_name(operator):
             by = f'{origin.value} {client}'.rstrip()
         said = Message()
+        assert self._console is not None  # no door is open before there is one
         run = partial(self._console.handle_remote_line, text, by, said.settle, origin)
         await run_in_thread('say', run)
-        return await _result_in_time(said.reply)
+        return await result_in_time(said.reply)
 
     async def answer(
         self,
@@ -242,7 +259,7 @@ class Robot:
         self._notice(f'{action.value.lower()} {short_id(asked)}{_by(by)}')
         message = Answered(action, asked.id, why, by, arguments, stops=self.stop_count)
         self._runtime.post(message)
-        reply = await _result_in_time(message.reply)
+        reply = await result_in_time(message.reply)
         return Outcome(reply.ok, reply.text)
 
     def questions(self) -> Sequence[Question]:
@@ -257,19 +274,64 @@ class Robot:
         return question.asked_at + approval_queue.timeout_s if is_open else None
 
     def _notice(self, text: str, door: str = HTTP_CLIENT_NAME) -> None:
-        self._console.print_notice(f'({door}) {text}')
+        self._say(without_controls(f'({door}) {text}'))
 
     # --- tasks --------------------------------------------------------------------------------
 
-    def call(self, work: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        """Run ``work`` in the loop of the SkillRunner. Raises the exceptions of ``work``, and
-        RobotBusy after a time-out.
-        """
-        return _result_in_time(self._runtime.begin_call(work))
+    async def call(self, work: Coroutine[Any, Any, T]) -> T:
+        return await result_in_time(self._runtime.begin_call(work))
+
+    def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:
+        """The jobs of a door in the loop of the tasks."""
+        return LoopJobs(self._runtime.loop, on_error)
 
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
         return self._runtime.skills()
+
+    # --- for the console, whose threads may wait ----------------------------------------------
+
+    def wait(self, work: Coroutine[Any, Any, T]) -> T:
+        """What ``work`` of this port returns, for a thread that has no loop."""
+        return self._runtime.call(work)
+
+    def post(self, message: Message) -> None:
+        """Send a message; its ``reply`` is set in any case."""
+        self._runtime.post(message)
+
+    def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
+        """In the runtime's loop: call ``ended`` when the task has ended."""
+        self._runtime.call_on_end(task, ended)
+
+    def was_dropped(self, task_id: str) -> bool:
+        """Whether a stop ended the task before it began."""
+        return self._runtime.was_dropped(task_id)
+
+    def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
+        """As that of Runtime."""
+        self._runtime.subscribe_to_stops(listener)
+
+    def reject_questions(self) -> None:
+        """Reject all open and later questions: nobody can answer them."""
+        self._session.approval_queue.reject_all()
+
+    @property
+    def is_attended(self) -> bool:
+        """Whether a person can answer questions."""
+        return self._session.approval_queue.is_attended
+
+    @property
+    def busy(self) -> bool:
+        """Whether a skill or a turn runs."""
+        return self._runtime.halt.busy
+
+    def rover_status(self) -> ToolResult:
+        """The rover's status, from the rover. Blocks."""
+        return self._session.rover_status()
+
+    def recent_events(self) -> Sequence[TraceEvent]:
+        """The agent's own trace events, without the progress of skills and the calls' costs."""
+        return self._session.recent_events()
 
     # --- what is known ------------------------------------------------------------------------
 
@@ -292,11 +354,6 @@ class Robot:
     def ground(self) -> AnalyzedGround | None:
         """The newest analysis of the ground; None: there has been none."""
         return self._analyses.newest()
-
-    @property
-    def event_bus(self) -> EventBus:
-        """The trace events of all nodes and the events of the tasks."""
-        return self._runtime.runner.event_bus
 
     @property
     def console_texts(self) -> EventBus:
@@ -326,8 +383,12 @@ class Robot:
         """The status of adapter, simulator, visualizer, kernel and tasks."""
         ticked_s = self._last_tick_s
         age = None if ticked_s is None else time.monotonic() - ticked_s
-        alive = age is not None and age <= self._kernel_max_age_s and not self._runtime.failure
-        failed, clock = str(self._runtime.runner.failed or ''), self._clock_problem()
+        alive = (
+            age is not None
+            and age <= self.config.agent.kernel.watchdog_s
+            and not self._runtime.failure
+        )
+        failed, clock = self.store_failure, self._clock_problem()
         return [
             *self._nodes.node_statuses(),
             NodeStatus('kernel', alive, age, self._runtime.failure),
@@ -337,19 +398,21 @@ class Robot:
 
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
-        why = (
-            self.startup_failure or self._runtime.failure or str(self._runtime.runner.failed or '')
-        )
-        return why or ('' if self._console.is_ready else NOT_READY_TEXT)
+        why = self.startup_failure or self._runtime.failure or self.store_failure
+        is_ready = self._console is not None and self._console.is_ready
+        return why or ('' if is_ready else NOT_READY_TEXT)
 
     def triggers(self) -> Sequence[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""
         return self._triggers.statuses()
 
     def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
-        """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger."""
+        """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger. ``by``: the
+        operator at the console need not be told of others; '': it is he.
+        """
         status, switched = self._triggers.switch(name, on), 'on' if on else 'off'
-        self._notice(f'trigger {name} {switched}{_by(by)}')
+        if by:
+            self._notice(f'trigger {name} {switched}{_by(by)}')
         return status
 
     def replay_text(self) -> str:
@@ -358,41 +421,20 @@ class Robot:
 
     def autonomy_status(self) -> str:
         """A text about the autonomy: whether it is on, and its activity."""
-        return self._autonomy.status_text()
+        return self.autonomy.status_text()
 
     def autonomy_is_on(self) -> bool:
         """Whether the agent acts on its own."""
-        return self._autonomy.is_on
+        return self.autonomy.is_on
 
     def usage(self) -> Json:
         """What the model's calls have used: ``turn``, ``task`` and ``day``, with their limits."""
-        usage = self._session.usage
-        return usage_json(usage.llm, usage.report())
+        return usage_json(self.ledger.llm, self.ledger.report())
 
     def usage_text(self) -> str:
         """The same in one line; '' for the routine."""
-        usage = self._session.usage
-        return usage_line(usage.llm, usage.report())
+        return usage_line(self.ledger.llm, self.ledger.report())
 
 
 def _by(caller: str) -> str:
     return f', by {caller}' if caller else ''
-
-
-def _wrapped_future(future: Future[T]) -> asyncio.Future[T]:
-    """``future`` for the caller's loop. asyncio does not log its exception as unretrieved."""
-    done = asyncio.wrap_future(future)
-    done.add_done_callback(lambda _: done.cancelled() or done.exception())
-    return done
-
-
-async def _result_in_time(future: Future[T]) -> T:
-    """Await ``future`` in the caller's loop. Raises its exception. After CALL_TIMEOUT_S cancels
-    ``future`` and raises RobotBusy.
-    """
-    done = _wrapped_future(future)
-    await asyncio.wait([done], timeout=CALL_TIMEOUT_S)
-    if not done.done():
-        done.cancel()
-        raise RobotBusy(f'No answer within {CALL_TIMEOUT_S:g} s; try again; a stop still works')
-    return done.result()
