@@ -25,12 +25,15 @@ from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
     DRIVER_FELL_SILENT,
     Json,
+    MAST_IS_CLOSED,
     MOVE_IN_PROGRESS,
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     NEED_TO_STOW,
+    NO_IMAGE_RECEIVED,
     OBSTACLE_AHEAD,
     STOPPED_FOR,
+    TF_UNAVAILABLE,
     ToolResult,
 )
 from curiosity_rosa_demo.domain.text import one_line
@@ -60,10 +63,18 @@ class RefusalCode(str, Enum):
     AGENT_FELL_SILENT = 'AGENT_FELL_SILENT'
     DRIVER_FELL_SILENT = 'DRIVER_FELL_SILENT'  # a node of the rover that drives its wheels
     GROUND_UNKNOWN = 'GROUND_UNKNOWN'
+    NO_IMAGE = 'NO_IMAGE'
+    TF_UNAVAILABLE = 'TF_UNAVAILABLE'
     NO_SERVICE = 'NO_SERVICE'
     NO_ANSWER = 'NO_ANSWER'  # what was asked for may have begun, or may begin
     STOPPED = 'STOPPED'  # by the adapter, for a broken safety rule
     SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # it latches SAFE
+    # of a skill
+    SKILL_NOT_FOUND = 'SKILL_NOT_FOUND'
+    PARAM_INVALID = 'PARAM_INVALID'
+    SKILL_TIMEOUT = 'SKILL_TIMEOUT'
+    CANCELLED = 'CANCELLED'
+    UNKNOWN = 'UNKNOWN'  # it did not end when it was stopped: its effect is unknown
     # of a turn
     NAV_GOAL_REJECTED = 'NAV_GOAL_REJECTED'
     NAV_BLOCKED = 'NAV_BLOCKED'
@@ -96,6 +107,9 @@ _ANSWERS = {
     RefusalCode.AGENT_GONE: (AGENT_IS_GONE, ''),
     RefusalCode.AGENT_FELL_SILENT: (AGENT_FELL_SILENT, ' for {seconds:g} s'),
     RefusalCode.DRIVER_FELL_SILENT: (DRIVER_FELL_SILENT, ' on {topic} for {seconds:.1f} s'),
+    RefusalCode.MAST_IS_CLOSED: (MAST_IS_CLOSED, ''),
+    RefusalCode.NO_IMAGE: (NO_IMAGE_RECEIVED, ''),
+    RefusalCode.TF_UNAVAILABLE: (TF_UNAVAILABLE, ': {world} -> {base}'),
     RefusalCode.GROUND_UNKNOWN: (GROUND_UNKNOWN, ''),
     RefusalCode.NO_SERVICE: ('Service unavailable', ': {name}'),
     RefusalCode.NO_ANSWER: ('Service timeout', ': {name}'),

@@ -231,7 +231,8 @@ def test_a_turn_calls_and_answers_as_it_is_written() -> None:
 @given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
 def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
     facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00', 'summary': ''}
-    assert text in broken_text(lang, 'mast_open', text, facts)
+    failed = Exchange(tool='mast_open', input='{}', result=ToolResult.failure(f'{text}!'))
+    assert text in broken_text(lang, failed, facts)
     assert text in say('answer.operator', lang, reason=text)
     assert printable(text) in status_text(lang, {'last_error_reason': text})
 

@@ -75,12 +75,12 @@ class PlanDecider:
             return None if plan.metadata.get(PROPOSED_KEY) else _ended(plan)
         given = plan.status is PlanStatus.CREATED and not plan.metadata.get(PROPOSED_KEY)
         if given and (why := rehearse_plan(turn, self._env, plan)):
-            return self._refused(turn, plan, why)
+            return self._refused(plan, why)
         following = next_step(plan, turn.observation, time.time())
         trace_steps(self._env.trace, following.results)
-        turn.plan, step = following.plan, following.step
+        step = following.step
         if step is None:
-            return _ended(following.plan)
+            return _ended(plan)
         calls: tuple[Exchange, ...] = ()
         if following.op_skill:
             call = json.dumps(following.arguments)
@@ -88,10 +88,10 @@ class PlanDecider:
         asked = following.question
         return Choice(reason=step.description, calls=calls, question=asked, step_id=step.step_id)
 
-    def _refused(self, turn: Turn, plan: Plan, why: str) -> Choice:
+    def _refused(self, plan: Plan, why: str) -> Choice:
         text = f'{why}. The plan was not begun.'
         self._env.trace(TraceKind.ERROR, text, tool_name='plan', ok=False, error_reason=text)
-        turn.plan = cancel_plan(plan)
+        cancel_plan(plan)
         return Choice(DecisionType.ABORT, text)
 
 

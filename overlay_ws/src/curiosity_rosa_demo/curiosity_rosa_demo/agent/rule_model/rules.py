@@ -136,8 +136,7 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
             0 if requested in MOTIONS or interruptions > MAX_INTERRUPTIONS else interruptions
         )
         if last and context.view.failures(*tools) - pardoned >= tries:
-            reason = last.reason
-            text = broken_text(context.language, last.tool, reason, context.figures())
+            text = broken_text(context.language, last, context.figures())
             return FinalAnswer(text, ok=False)
     return None
 

@@ -34,9 +34,9 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
     ResponseSpecs,
     RETRY_SOON,
 )
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,

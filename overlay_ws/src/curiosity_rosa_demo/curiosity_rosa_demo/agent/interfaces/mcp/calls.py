@@ -41,9 +41,9 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot, RobotBusy
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     CannotBeCancelled,

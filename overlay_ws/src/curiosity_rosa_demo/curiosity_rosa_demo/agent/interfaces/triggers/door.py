@@ -19,7 +19,6 @@ from functools import partial
 import logging
 
 from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerBoard
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.robot import Robot
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import (
@@ -29,6 +28,7 @@ from curiosity_rosa_demo.agent.skills.registry import (
 )
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind
