@@ -124,28 +124,6 @@ def test_a_refusal_names_the_rule() -> None:
             SkillRegistry().register(skill_named(name, done, resources_required=needs))
 
 
-def test_the_code_of_a_failure_decides_and_what_the_rover_answers_stands_for_its_code() -> None:
-    common = {'Service timeout': 'RETRY', 'NAV_BLOCKED': 'REPLAN', 'Dizzy': 'ABORT'}
-    table = SHIPPED.skills.skills | {'wait': SHIPPED.skills.skills['wait'].model_copy(
-        update={'error_map': {'NAV_BLOCKED': DecisionType.ASK_HUMAN}}
-    )}  # fmt: skip
-    errors = {each: DecisionType(what) for each, what in common.items()}
-    skills = SHIPPED.skills.model_copy(update={'error_map': errors, 'skills': table})
-    registry = make_registry(SHIPPED.model_copy(update={'skills': skills}))
-    for name, code, told in (
-        ('speak', 'NO_ANSWER', 'RETRY'),
-        ('speak', 'NAV_BLOCKED', 'REPLAN'),
-        ('wait', 'NAV_BLOCKED', 'ASK_HUMAN'),
-        ('wait', 'Dizzy', 'ABORT'),
-        ('no such skill', 'NO_ANSWER', 'RETRY'),
-        ('speak', 'NAV', None),
-        ('speak', '', None),
-    ):
-        failed = Exchange(tool=name, input='{}', result=ToolResult.failure('Dizzy', code))
-        assert registry.decision_on(failed) == told, (name, code)
-    assert registry.decision_on(None) is None
-
-
 def configured(**skills: dict[str, Any] | None) -> Config:
     """The shipped contracts with other settings of some skills; None: without that skill."""
     data = CONFIG.skills.model_dump(mode='json')
@@ -156,6 +134,23 @@ def configured(**skills: dict[str, Any] | None) -> Config:
         else:
             table[name] = {**table.get(name, table['speak']), **changes}
     return CONFIG.model_copy(update={'skills': CONFIG.skills.model_validate(data)})
+
+
+def test_the_code_of_a_failure_decides_and_what_the_rover_answers_stands_for_its_code() -> None:
+    own = {'NAV_BLOCKED': 'ASK_HUMAN', 'Service unavailable': 'ABORT'}
+    registry = make_registry(configured(wait={'error_map': own}))
+    for name, code, told in (
+        ('speak', 'NO_SERVICE', 'REPLAN'),
+        ('speak', 'NAV_BLOCKED', 'REPLAN'),
+        ('wait', 'NO_SERVICE', 'ABORT'),
+        ('wait', 'NAV_BLOCKED', 'ASK_HUMAN'),
+        ('no such skill', 'NO_SERVICE', 'REPLAN'),
+        ('speak', 'NAV', None),
+        ('speak', '', None),
+    ):
+        failed = Exchange(tool=name, input='{}', result=ToolResult.failure('It failed', code))
+        assert registry.decision_on(failed) == told, (name, code)
+    assert registry.decision_on(None) is None
 
 
 def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:

@@ -231,7 +231,7 @@ def _goal(said: Utterance, priority: int, goal: Utterance | None = None) -> HCIS
 
 
 def _normal(said: Utterance, *topics: Topic) -> HCIState:
-    payload = {**said.to_json(), 'topics': [topic.value for topic in topics]}
+    payload: Json = {**said.to_json(), 'topics': [topic.value for topic in topics]}
     return _hci(valid_unicode(said.text), UserInterruptType.NORMAL, payload)
 
 

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.domain.text import printable
+from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 
 ORIGIN_KEY, ASKED_BY_KEY, SAID_KEY = 'origin', 'asked_by', 'said'  # in a task's metadata
@@ -78,7 +78,7 @@ def said_of(task: Task) -> Utterance:
     """What its text means, as its door has understood it. A task whose door has not keeps from now
     on what it means.
     """
-    text, known = task.metadata['text'], task.metadata.get(SAID_KEY)
+    text, known = valid_unicode(task.metadata['text']), task.metadata.get(SAID_KEY)
     said = understand(text) if known is None else Utterance.of(text, known)
     task.metadata[SAID_KEY] = said.to_json()
     return said
