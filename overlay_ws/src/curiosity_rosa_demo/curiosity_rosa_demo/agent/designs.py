@@ -221,9 +221,9 @@ class JsonSkillExecutor(ISkillExecutor):
     async def get_result(self, goal_id: str) -> Json:
         """A SkillResult as JSON: status, error_code, error_msg and metrics."""
         result = await asyncio.shield(self._runs[goal_id][1])
-        status = status_of(result)
+        status, why = status_of(result), result.error_reason
         code = '' if result.ok else result.error_code or status.value
-        told = SkillResult(status, code, result.error_reason, result.data)
+        told = SkillResult(status=status, error_code=code, error_msg=why, metrics=result.data)
         return told.model_dump(mode='json')
 
 

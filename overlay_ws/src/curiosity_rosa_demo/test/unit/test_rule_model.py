@@ -25,6 +25,8 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Mast,
     MotionBelief,
     Obstacle,
+    RoverFigures,
+    TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
@@ -38,7 +40,6 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, 
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (

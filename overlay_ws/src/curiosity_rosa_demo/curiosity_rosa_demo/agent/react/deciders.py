@@ -40,9 +40,9 @@ from curiosity_rosa_demo.agent.react.supervise import (
 from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, ROUTINE, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model import rules
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.geometry import Place

@@ -24,7 +24,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import TOOLS
-from curiosity_rosa_demo.agent.language.understand import Intent
+from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.react.prompt import text_of
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.rules import RULES

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.language.understand import Intent
-from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
+from curiosity_rosa_demo.agent.language.sentence import Intent
+from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast, TurnView
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
@@ -34,7 +34,6 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     status_text,
     steps_text,
 )
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
