@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.skills.executor import (
     NO_MOTION_TEXT,
     SkillExecutor,
     SkillRun,
-    status_of,
+    STOPPED,
 )
 from curiosity_rosa_demo.agent.skills.knowledge import (
     KnowledgeIndex,
@@ -52,7 +52,7 @@ from curiosity_rosa_demo.agent.skills.skill import (
     SkillCall,
     UnknownSkill,
 )
-from curiosity_rosa_demo.domain.brain_state import Json, SkillStatus
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -307,9 +307,6 @@ def awaited(run: SkillRun) -> Future[ToolResult]:
     return future
 
 
-WORKED, FAILED = SkillStatus.SUCCESS, SkillStatus.FAILED
-
-
 class Unspeakable(BaseException):
     def __repr__(self) -> str:
         raise RuntimeError('no words')
@@ -322,16 +319,16 @@ class Garbled(Exception):
 
 REFUSED = ToolResult.failure('No image received: 5 s', half=1)
 BOOM = ToolBroke(ToolResult.failure('Internal error in mast_open: boom', driven_m=1.0))
-ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
-    (ToolResult.success(done=1), WORKED, '', '', {'done': 1}),
-    (REFUSED, FAILED, '', 'No image received: 5 s', {'half': 1}),
-    (BOOM, FAILED, BROKE, 'Internal error in mast_open: boom', {'driven_m': 1.0}),
-    (ValueError('it broke'), FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
-    (SystemExit(3), FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
-    (None, FAILED, BROKE, 'Internal error in job: it answered no', {}),
-    (Unspeakable(), FAILED, BROKE, 'Internal error in job: ', {}),
-    (Garbled(), FAILED, BROKE, 'Internal error in job: ', {}),
-    (KeyError('x' * 10_000), FAILED, BROKE, 'Internal error in job: ', {}),
+ENDS: list[tuple[Any, str, str, Json]] = [
+    (ToolResult.success(done=1), '', '', {'done': 1}),
+    (REFUSED, '', 'No image received: 5 s', {'half': 1}),
+    (BOOM, BROKE, 'Internal error in mast_open: boom', {'driven_m': 1.0}),
+    (ValueError('it broke'), BROKE, "Internal error in job: ValueError('it b", {}),
+    (SystemExit(3), BROKE, 'Internal error in job: SystemExit(3)', {}),
+    (None, BROKE, 'Internal error in job: it answered no', {}),
+    (Unspeakable(), BROKE, 'Internal error in job: ', {}),
+    (Garbled(), BROKE, 'Internal error in job: ', {}),
+    (KeyError('x' * 10_000), BROKE, 'Internal error in job: ', {}),
 ]
 
 
@@ -342,7 +339,7 @@ ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
 def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_latches_safe(
     resources: list[str], latches: bool
 ) -> None:
-    for end, status, code, said, metrics in ENDS:
+    for end, code, said, data in ENDS:
 
         def job(call: SkillCall, end: Any = end) -> ToolResult:
             if isinstance(end, BaseException):
@@ -354,7 +351,7 @@ def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_lat
         executor.monitor.on_violation = violations.append
         run = executor.start('job', {}, Cancellation())
         result = run.wait()
-        assert (status_of(result), result.error_code, result.data) == (status, code, metrics)
+        assert (result.ok, result.error_code, result.data) == (said == '', code, data)
         assert result.error_reason.startswith(said)
         assert len(result.error_reason) < 300
         result.model_dump_json()
@@ -402,13 +399,13 @@ def test_the_first_thing_that_happens_decides(
     result = asked.result(LONG_S)
     assert run.cancel() is False
     if first == 'finish':
-        assert status_of(result) is (WORKED if end == 'ok' else FAILED)
+        assert (result.ok, result.error_code in STOPPED) == (end == 'ok', False)
         return
-    status, code, said = {
-        'cancel': (SkillStatus.CANCELLED, 'CANCELLED', 'job was cancelled'),
-        'time-out': (SkillStatus.TIMED_OUT, 'SKILL_TIMEOUT', 'job timed out after 0.005 s'),
+    code, said = {
+        'cancel': ('CANCELLED', 'job was cancelled'),
+        'time-out': ('SKILL_TIMEOUT', 'job timed out after 0.005 s'),
     }[first]
-    assert (status_of(result), result.error_code) == (status, code)
+    assert result.error_code == code
     assert actor.saw_stop
     if end == 'ok' and not obedient:
         assert result.error_reason == f'{said}; it had done its work by then'
@@ -459,21 +456,20 @@ def test_every_race_ends_in_one_result_that_is_true(
     until(actor.ended, 'the skill to end')
     if result is None:
         return
-    status = status_of(result)
-    if status in (WORKED, FAILED):
+    if result.error_code not in STOPPED:
         assert not actor.saw_stop
-        assert (status is WORKED) is (end == 'ok')
-    elif status is SkillStatus.CANCELLED:
+        assert result.ok is (end == 'ok')
+    elif result.error_code == 'CANCELLED':
         assert 'cancel' in events
-    elif status is SkillStatus.TIMED_OUT:
+    elif result.error_code == 'SKILL_TIMEOUT':
         assert 'time-out' in events
     else:
-        assert (status, result.error_code) == (SkillStatus.UNKNOWN, 'UNKNOWN')
+        assert result.error_code == 'UNKNOWN'
         assert f'did not end within {grace_s} s of its stop' in result.error_reason
         assert grace_s < LONG_S
         assert {'cancel', 'time-out'} & set(events)
     again = executor.result_of('job', {}, Cancellation())  # what it held is free
-    assert status_of(again) is (WORKED if end == 'ok' else FAILED) or timeout_s < LONG_S
+    assert again.ok is (end == 'ok') or timeout_s < LONG_S
 
 
 some = st.sets(st.sampled_from(OWN_RESOURCES)).map(sorted)
