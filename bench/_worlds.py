@@ -26,7 +26,8 @@ import random
 from typing import Any
 
 import _bench  # noqa: F401 - the tests' folders are on the path from here on
-from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.language.understand import understand
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
@@ -167,13 +168,13 @@ def _fault(pick: random.Random) -> Fault:
 # --- a turn ------------------------------------------------------------------------------------
 
 
-def run_turn(rosa: CuriosityRosa, twin: RoverTwin, text: str = GOAL) -> TurnResult:
+def run_turn(rosa: CuriosityRosa, twin: RoverTwin, text: str = GOAL) -> Turn:
     """An e-stop interrupts the turn, as in the product; it resumes when nobody presses it."""
     executor = rosa.turn_executor
     while executor.last_result is None:
         cancellation = Cancellation()
         twin.on_e_stop = partial(cancellation.cancel, 'E-stop pressed')
-        executor.request = TurnRequest(text, cancellation, thread_id='world')
+        executor.request = TurnRequest(understand(text), cancellation, thread_id='world')
         try:
             rosa.invoke(text)
         except TurnCancelled:

@@ -64,14 +64,14 @@ from curiosity_rosa_demo.agent.interfaces.mcp.calls import RETURN_S
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.answer import admit, NotAdmitted
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.react.gate import Order as GateOrder
-from curiosity_rosa_demo.agent.react.gate import under_order
 from curiosity_rosa_demo.agent.react.turn import TurnRequest
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, make_registry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
+from curiosity_rosa_demo.agent.tasks.origin import Order as GateOrder
+from curiosity_rosa_demo.agent.tasks.origin import under_order
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -376,7 +376,7 @@ class Episode:
         plan = plan_of(attack.orders, 'drive') if attack.plan else None
         for order in attack.orders if attack.plan else ():
             self._proposed(*order)
-        executor.request = TurnRequest(attack.text, button, plan=plan)
+        executor.request = TurnRequest(understand(attack.text), button, plan=plan)
         with under_order(GateOrder(Origin.PLAN if attack.plan else Origin.MODEL)):
             answer = self._rosa.invoke(attack.text)
         if answer.startswith(('Internal error', 'An error occurred')):
@@ -384,19 +384,16 @@ class Episode:
 
     def _call_directly(self, attack: Attack, button: Cancellation) -> None:
         """Each order as the MCP door gives it: checked by its schema, admitted, dispatched."""
-        orders = DirectOrders(
-            self._registry,
-            self._world,
-            self._queue,
-            trace=lambda: self._trace,
-            reset_budget=self._world.reset_budget,
-        )
+        env = self._rosa.turn_executor.env
         for name, given in attack.orders:
             self._proposed(name, given)
             self._judge.begin_order()
             try:
                 arguments = arguments_as_json(self._registry.get(name), given)
-                order = orders.admit(Operation(name, arguments), Origin.MCP, button)
+                with under_order(GateOrder(Origin.MCP)):
+                    order = admit(
+                        Operation(name, arguments), env, button, self._world.reset_budget
+                    )
             except (UnknownSkill, BadArguments):
                 continue
             except NotAdmitted:
@@ -406,7 +403,7 @@ class Episode:
             executor = SkillExecutor(self._registry, self._world)
             with under_order(order):
                 done = executor.result_of(name, order.call.arguments, button)
-            self.record.refused += isinstance(done.metrics.get('refusal'), dict)
+            self.record.refused += isinstance(done.data.get('refusal'), dict)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -28,13 +28,14 @@ from typing import Any
 import uuid
 
 from _bench import disk_folder, main, Part, quantile, Result
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.prompt import decide_tool, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Json
@@ -127,7 +128,9 @@ def ours(checkpoints: Path | str) -> Callable[[], None]:
 
     def turn() -> None:
         agent.clear_chat()
-        agent.turn_executor.request = TurnRequest('Go on.', Cancellation(), uuid.uuid4().hex)
+        agent.turn_executor.request = TurnRequest(
+            understand('Go on.'), Cancellation(), uuid.uuid4().hex
+        )
         assert agent.invoke('Go on.') == 'done'
 
     return turn

@@ -17,6 +17,7 @@ from typing import Any, get_type_hints, Literal
 
 from curiosity_rosa_demo.agent.kernel.sense import MAST_STATES, PATHS, SECTOR_BEARINGS
 from curiosity_rosa_demo.agent.language.questions import Topic
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -216,10 +217,14 @@ def hci_states(draw: st.DrawFn) -> HCIState:
         UserInterruptType.NEW_GOAL: {
             'text': draw(text | st.just('find the light')),
             'priority': draw(st.integers(-5, 5)),
+            'said': understand(draw(text)).to_json(),
         },
         UserInterruptType.RESUME: draw(st.fixed_dictionaries({}, optional={'task_id': text})),
         UserInterruptType.APPROVAL: answer,
-        UserInterruptType.NORMAL: {'topics': draw(st.lists(st.sampled_from(TOPICS), max_size=2))},
+        UserInterruptType.NORMAL: {
+            'topics': draw(st.lists(st.sampled_from(TOPICS), max_size=2)),
+            'language': draw(st.sampled_from(['en', 'ja'])),
+        },
     }.get(intent, {})
     asked = answer if intent is UserInterruptType.APPROVAL else None
     return HCIState(draw(text), intent, payload, asked)

@@ -19,6 +19,7 @@ from typing import Any
 from unittest import mock
 
 from chat_server import ChatServer, Reply
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
@@ -33,12 +34,12 @@ from curiosity_rosa_demo.agent.react.turn import (
     Turn,
     TurnEnvironment,
     TurnRequest,
-    TurnResult,
 )
 from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -243,13 +244,12 @@ class World:
         self.events.append(new_event(kind, message, **fields))
         self.hear(self.events[-1])
 
-    def turn(
-        self, text: str = 'Go on.', *, plan: Json | None = None, task: str = ''
-    ) -> TurnResult:
+    def turn(self, text: str = 'Go on.', *, plan: Json | None = None, task: str = '') -> Turn:
         """One turn; its result, checked against what ROSA's invoke hands back."""
         self.rosa.turn_executor.last_result = None
-        self.rosa.turn_executor.request = TurnRequest(text, self.button, task, plan)
-        answer = self.rosa.invoke(text)
+        self.rosa.turn_executor.request = TurnRequest(understand(text), self.button, task, plan)
+        with under_order(Order(task_id=task)):
+            answer = self.rosa.invoke(text)
         last = self.rosa.turn_executor.last_result
         assert last is not None, answer
         assert last.answer == answer
@@ -322,7 +322,7 @@ class Nodes:
     def begin(self, goal: str) -> None:
         """A new turn."""
         self.turn = Turn(goal=goal)
-        self.env.hear(goal)
+        self.env.hear(understand(goal))
 
     def _trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
         self.events.append(new_event(kind, message, **fields))

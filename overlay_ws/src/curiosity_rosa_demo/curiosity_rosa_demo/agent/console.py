@@ -38,7 +38,9 @@ from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.brain_state import UserInterruptType
+from curiosity_rosa_demo.domain.brain_state import (
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.origin import caller_prefix, Origin

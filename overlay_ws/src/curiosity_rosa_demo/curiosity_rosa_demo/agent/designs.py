@@ -23,8 +23,7 @@ from curiosity_rosa_demo.agent.kernel import loop as kernel
 from curiosity_rosa_demo.agent.react import act, think
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
-from curiosity_rosa_demo.agent.tasks.order import rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun, status_of
 from curiosity_rosa_demo.agent.tasks.record import TaskSkill
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner as TaskRunner
@@ -41,7 +40,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
 )
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp
+from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp, ToolResult
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -62,28 +61,24 @@ class CaptureResult(LightScore):
 
 
 class IStateManager(ABC):
-    """Holds one BrainState."""
+    """Holds one BrainState, for use outside the kernel. A state or text that is none raises
+    ValidationError or SerdeError, and the previous state is kept.
+    """
 
     @abstractmethod
     def get_state(self) -> BrainState: ...
 
     @abstractmethod
-    def update_state(self, updates: dict[str, Any]) -> BrainState:
-        """Replace the parts that ``updates`` names, by models or by dicts of all their fields.
-        Raises ValidationError and keeps the previous state.
-        """
+    def update_state(self, updates: dict[str, Any]) -> BrainState: ...
 
     @abstractmethod
     def serialize(self) -> str: ...
 
     @abstractmethod
-    def deserialize(self, data: str) -> BrainState:
-        """Replace the state by the one in ``data``. Raises SerdeError and keeps the old one."""
+    def deserialize(self, data: str) -> BrainState: ...
 
 
 class StateManager(IStateManager):
-    """For use outside the kernel. Only the kernel's nodes change the running kernel's state."""
-
     def __init__(self, state: BrainState | None = None) -> None:
         self._state = state or BrainState()
 
@@ -91,6 +86,7 @@ class StateManager(IStateManager):
         return self._state
 
     def update_state(self, updates: dict[str, Any]) -> BrainState:
+        """``updates``: parts by name, as models or as dicts of all their fields."""
         self._state = BrainState(**{**dict(self._state), **updates})
         return self._state
 
@@ -122,7 +118,7 @@ class _KernelNode(IKernelNode):
     def execute(self, state: BrainState) -> BrainState:
         return self.step(state, self.rules)
 
-    def on_channel(self, channels: Channels) -> Channels:
+    def __call__(self, channels: Channels) -> Channels:
         return {'brain': self.execute(channels['brain'])}
 
 
@@ -134,13 +130,10 @@ def kernel_nodes(rules: Thresholds) -> list[_KernelNode]:
 def kernel_graph(rules: Thresholds) -> CompiledStateGraph:
     """The six nodes as a graph, which takes and returns ``{'brain': state}``."""
     graph = StateGraph(Channels)
-    names = [START]
-    for each in kernel_nodes(rules):
-        node: Any = each.on_channel  # LangGraph's node type is not public
-        graph.add_node(each.name, node)
-        graph.add_edge(names[-1], each.name)
-        names.append(each.name)
-    graph.add_edge(names[-1], END)
+    nodes: Any = [(each.name, each) for each in kernel_nodes(rules)]  # no public type of a node
+    graph.add_sequence(nodes)
+    graph.add_edge(START, nodes[0][0])
+    graph.add_edge(nodes[-1][0], END)
     return graph.compile()
 
 
@@ -160,7 +153,7 @@ _REACT: dict[str, Callable[[TurnExecutor, Any], Any]] = {
     'human_approval': lambda it, _: ask(it.turn, it.env),
     'dispatch_skills': lambda it, _: act.dispatch(it.turn, it.env),
     'observe_result': lambda it, done: act.record(it.turn, it.env, done),
-    'stop_or_loop': lambda it, done: act.end_or_go_on(it.turn, it.env, done),
+    'stop_or_loop': lambda it, _: act.end_or_go_on(it.turn, it.env),
 }
 
 
@@ -208,7 +201,7 @@ class JsonSkillExecutor(ISkillExecutor):
 
     def __init__(self, executor: SkillExecutor, cancellation: Cancellation) -> None:
         self._executor, self._cancellation = executor, cancellation
-        self._runs: dict[str, tuple[SkillRun, asyncio.Task[SkillResult]]] = {}
+        self._runs: dict[str, tuple[SkillRun, asyncio.Task[ToolResult]]] = {}
 
     async def dispatch(self, skill_name: str, params: Json) -> str:
         run = self._executor.start(skill_name, params, self._cancellation)
@@ -228,7 +221,10 @@ class JsonSkillExecutor(ISkillExecutor):
     async def get_result(self, goal_id: str) -> Json:
         """A SkillResult as JSON: status, error_code, error_msg and metrics."""
         result = await asyncio.shield(self._runs[goal_id][1])
-        return result.model_dump(mode='json')
+        status, why = status_of(result), result.error_reason
+        code = '' if result.ok else result.error_code or status.value
+        told = SkillResult(status=status, error_code=code, error_msg=why, metrics=result.data)
+        return told.model_dump(mode='json')
 
 
 class Scheduler:
@@ -236,27 +232,28 @@ class Scheduler:
 
     def __init__(self) -> None:
         self._tasks: dict[str, Task] = {}
-        self._numbers: dict[str, int] = {}
-        self._ready = ReadyQueue()
+        self._queued: dict[str, bool] = {}  # in the order of the first add()
 
     def register(self, task: Task) -> None:  # for get(), without queueing it
         self._tasks[task.id] = task
 
     def add(self, task: Task) -> None:
         self.register(task)
-        number = self._numbers.setdefault(task.id, len(self._numbers))
-        self._ready.add(task.id, (rank_of(task, 0.0), True, number), frozenset())
+        self._queued[task.id] = True
 
     def pick_next(self) -> Task | None:
         """Take the first PENDING or PAUSED task from the queue; None if it has none."""
         waiting = (LifecycleState.PENDING, LifecycleState.PAUSED)
-        taken = (self._tasks[task_id] for task_id in iter(self._ready.pop_next, None))
-        return next((task for task in taken if task.state in waiting), None)
+        queued = (self._tasks[name] for name, is_queued in self._queued.items() if is_queued)
+        ready = [task for task in queued if task.state in waiting]
+        found = max(ready, key=lambda task: task.priority, default=None)
+        if found is not None:
+            self._queued[found.id] = False
+        return found
 
     def suspend(self, task_id: str) -> None:
         """ACTIVE becomes PAUSED, and is queued. Raises UnknownTask, IllegalTransition."""
-        task = self.get(task_id)
-        if task is None:
+        if (task := self.get(task_id)) is None:
             raise UnknownTask(task_id)
         task.transition(LifecycleState.PAUSED)
         self.add(task)
@@ -302,23 +299,21 @@ class RARKKernel(TaskRunner):
         return handled
 
     async def _handle(self, event: Event) -> None:
-        if event.type in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
-            task = event.payload.get('task')
-            if not isinstance(task, Task):
-                raise BadTask(f"{event.type.name} needs the payload {{'task': Task}}")
-            submit = self.submit if event.type is EventType.TASK_SUBMIT else self.interrupt
-            await submit(task)
-        elif event.type is EventType.TASK_STATE:
-            raise BadTask(f'{event.type.name} reports a change; it cannot ask for one')
+        kind, payload = event.type, event.payload
+        if kind in (EventType.TASK_SUBMIT, EventType.INTERRUPT):
+            if not isinstance(task := payload.get('task'), Task):
+                raise BadTask(f"{kind.name} needs the payload {{'task': Task}}")
+            await (self.submit(task) if kind is EventType.TASK_SUBMIT else self.interrupt(task))
+        elif kind is EventType.TASK_STATE:
+            raise BadTask(f'{kind.name} reports a change; it cannot ask for one')
         elif event.task_id is None:
-            raise BadTask(f'{event.type.name} needs a task_id')
-        elif event.type is EventType.TASK_CANCEL:
-            await self.cancel(event.task_id, str(event.payload.get('reason', '')))
-        elif event.type is EventType.TASK_COMPLETE:
-            await self._report(event.task_id, None)
+            raise BadTask(f'{kind.name} needs a task_id')
+        elif kind is EventType.TASK_CANCEL:
+            await self.cancel(event.task_id, str(payload.get('reason', '')))
         else:
-            error = SkillFailed(str(event.payload.get('error', 'it failed')))
-            await self._report(event.task_id, error)
+            failed = SkillFailed(str(payload.get('error', 'it failed')))
+            is_done = kind is EventType.TASK_COMPLETE
+            await self._report(event.task_id, None if is_done else failed)
 
     async def _report(self, task_id: str, error: SkillFailed | None) -> None:
         """End a task for the external executor. Raises TaskError unless the task is ACTIVE."""

@@ -24,7 +24,6 @@ from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.react.texts import question_summary, short_id
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.agent.runtime.task_port import (
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.agent.runtime.task_port import (
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import ASKED_BY_KEY, door_of
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed

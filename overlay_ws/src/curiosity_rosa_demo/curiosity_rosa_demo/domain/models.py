@@ -32,6 +32,7 @@ MAST_IS_NOT_RAISED = 'Mast is not raised: mast_open raises it'
 MOVE_IN_PROGRESS = 'Move in progress'
 E_STOP_PRESSED = 'E-stop pressed'
 NO_IMAGE_RECEIVED = 'No image received'
+TF_UNAVAILABLE = 'TF unavailable'
 AGENT_IS_SILENT = 'The agent is silent'
 AGENT_IS_GONE = 'The agent is gone'
 AGENT_FELL_SILENT = 'The agent fell silent'
@@ -62,7 +63,7 @@ def camera_is_moving(part: str) -> str:
 
 
 def tf_unavailable(world: str, base: str) -> str:
-    return f'TF unavailable: {world} -> {base}'
+    return f'{TF_UNAVAILABLE}: {world} -> {base}'
 
 
 class Model(BaseModel):

@@ -52,7 +52,7 @@ class RefusalCode(str, Enum):
     NAV_TOO_LONG = 'NAV_TOO_LONG'
     # of the adapter and of the other services
     MAST_NOT_OPEN = 'MAST_NOT_OPEN', models.NEED_TO_OPEN_MAST
-    MAST_IS_CLOSED = 'MAST_IS_CLOSED'
+    MAST_IS_CLOSED = 'MAST_IS_CLOSED', models.MAST_IS_CLOSED
     NOT_STOWED = 'NOT_STOWED', 'Need to stow', ' {part}: {stow}'
     OBSTACLE = 'OBSTACLE', models.OBSTACLE_AHEAD, ' at {obstacle_m:.1f} m: {ways}'
     AGENT_SILENT = 'AGENT_SILENT', models.AGENT_IS_SILENT
@@ -65,10 +65,18 @@ class RefusalCode(str, Enum):
         ' on {topic} for {seconds:.1f} s',
     )
     GROUND_UNKNOWN = 'GROUND_UNKNOWN', GROUND_UNKNOWN
+    NO_IMAGE = 'NO_IMAGE', models.NO_IMAGE_RECEIVED
+    TF_UNAVAILABLE = 'TF_UNAVAILABLE', models.TF_UNAVAILABLE, ': {world} -> {base}'
     NO_SERVICE = 'NO_SERVICE', 'Service unavailable', ': {name}'
     NO_ANSWER = 'NO_ANSWER', 'Service timeout', ': {name}'  # it may have begun, or may begin
     STOPPED = 'STOPPED', models.STOPPED_FOR, '{part} is {state}'  # for a broken safety rule
     SAFETY_VIOLATION = 'SAFETY_VIOLATION'  # it latches SAFE
+    # of a skill
+    SKILL_NOT_FOUND = 'SKILL_NOT_FOUND'
+    PARAM_INVALID = 'PARAM_INVALID'
+    SKILL_TIMEOUT = 'SKILL_TIMEOUT'
+    CANCELLED = 'CANCELLED'
+    UNKNOWN = 'UNKNOWN'  # it did not end when it was stopped: its effect is unknown
     # of a turn
     NAV_GOAL_REJECTED = 'NAV_GOAL_REJECTED'
     NAV_BLOCKED = 'NAV_BLOCKED'

@@ -9,7 +9,7 @@
 """Spans: what took how long, and within what; and the tree of those in a file, for people without
 a collector.
 
-A span exists only below the span of a task, which ``agent/runtime/execution/task_origin.py`` opens
+A span exists only below the span of a task, which ``agent/runtime/execution/task_spans.py`` opens
 where tracing is on. Everywhere else ``span`` costs one look at a context variable, and nothing
 here imports OpenTelemetry.
 

@@ -16,7 +16,6 @@ import math
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.adapter_status import rival_texts
-from curiosity_rosa_demo.domain.brain_state import SkillResult, SkillStatus
 from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED
 from curiosity_rosa_demo.domain.models import finite_float as finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
@@ -54,16 +53,6 @@ def trace_result(trace: TraceFunction, tool: str, result: ToolResult) -> None:
         score=finite_float(result.data.get('score')),
         data=result.data,
     )
-
-
-def tool_result(done: SkillResult) -> ToolResult:
-    """The result for the model. A failure without a message carries the name of its status."""
-    if done.status is SkillStatus.SUCCESS:
-        return ToolResult.success(**done.metrics)
-    status = done.status.value
-    code = '' if done.error_code == status else done.error_code
-    reason = done.error_msg or status
-    return ToolResult(ok=False, error_reason=reason, error_code=code, data=done.metrics)
 
 
 def summary_of(tool: str, result: ToolResult) -> str:

@@ -32,9 +32,9 @@ from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import RuntimePort
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Source, WorldModel
-from curiosity_rosa_demo.agent.react.gate import Order, under_order
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
+from curiosity_rosa_demo.agent.react.answer import NotAdmitted
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.brain_state import BrainState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.origin import Origin

@@ -27,6 +27,7 @@ from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered
 from curiosity_rosa_demo.agent.kernel.hear import Reply as AgentReply
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy, OFF_TEXT
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
@@ -34,16 +35,16 @@ from curiosity_rosa_demo.agent.policy.decisions import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
-from curiosity_rosa_demo.agent.react.gate import current_order, Order
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
@@ -210,7 +211,7 @@ class ScriptedAgentSession:
         return Outcome(False, self.fails) if self.fails else Outcome(True, f'did {what}')
 
     def admit(self, name: str, cancellation: Cancellation, **arguments: Any) -> Order:
-        return Order(current_order().origin, Operation(name, arguments))
+        return replace(current_order(), call=Operation(name, arguments))
 
     def has_skill(self, name: str) -> bool:
         return True
@@ -220,7 +221,7 @@ class ScriptedAgentSession:
 
     def run_turn(
         self,
-        text: str,
+        said: Utterance,
         expects: str,
         cancellation: Cancellation,
         *,
@@ -238,7 +239,7 @@ class ScriptedAgentSession:
             self.asks.remove(question)
             if answer.action is ApprovalAction.REJECT:
                 return Outcome(False, f'Rejected: {answer.why}')
-        return self._work(f'{expects}: {text}', cancellation)
+        return self._work(f'{expects}: {said.text}', cancellation)
 
     def rehearse_task(self, task: Task) -> None:
         return None

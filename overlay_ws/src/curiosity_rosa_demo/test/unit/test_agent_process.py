@@ -29,12 +29,13 @@ from unittest.mock import MagicMock
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.turn import TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.startup.startup import Startup, wait_for_nodes
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
@@ -90,7 +91,7 @@ def test_an_import_or_a_start_that_is_ended_says_so_and_is_not_waited_for(
     loader.start()
     loader.wait_until_loaded()
     with pytest.raises(ModelUnavailable, match='ROSA cannot be imported: '):
-        loader.run_turn(TurnRequest('look around', Cancellation()))
+        loader.run_turn(TurnRequest(understand('look around'), Cancellation()))
     said, started = list[str](), list[str]()
 
     def fail() -> bool:
@@ -346,16 +347,16 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
 def test_a_turn_leaves_the_rover_still_and_says_through_which_door_its_text_came(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, door: str, said: str
 ) -> None:
-    def turn(_: RosaLoader, request: TurnRequest) -> TurnResult:
+    def turn(_: RosaLoader, request: TurnRequest) -> Turn:
         request.on_start(0)
         bench.rover.motion = 'move_forward'
-        return TurnResult(ok=True, answer='done', score=0.5, is_good=False, goal='Charge')
+        return Turn(ok=True, answer='Charge', score=0.5, stop_reason='SWITCH_TASK')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    outcome = bench.session.run_turn('look', 'good_capture', Cancellation(), door=door)
+    outcome = bench.session.run_turn(understand('look'), 'good_capture', Cancellation(), door=door)
     assert (outcome.ok, outcome.score) == (False, 0.5)  # a picture was expected
     assert not bench.rover.motion
-    outcome = bench.session.run_turn('look', 'answer', Cancellation(), door=door)
+    outcome = bench.session.run_turn(understand('look'), 'answer', Cancellation(), door=door)
     assert (outcome.ok, outcome.goal) == (True, 'Charge')
     assert bench.said[0] == f'{said}: look'
     begun = bench.session.recent_events()[0]
@@ -364,7 +365,7 @@ def test_a_turn_leaves_the_rover_still_and_says_through_which_door_its_text_came
 
 def test_every_event_of_a_task_names_it_and_keeps_what_it_says_of_tasks(bench: Bench) -> None:
     """A skill may give the ID of another task as its result."""
-    with running_task('t1'):
+    with under_order(Order(task_id='t1')):
         assert bench.session.run_skill('mast_close', Cancellation()).ok
         bench.session.trace(TraceKind.RESULT, 'queued', data={'task_id': 't2'})
     bench.session.trace(TraceKind.OBSERVE, 'of no task')
@@ -376,12 +377,12 @@ def test_every_event_of_a_task_names_it_and_keeps_what_it_says_of_tasks(bench: B
 def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def turn(*_: object) -> TurnResult:
+    def turn(*_: object) -> Turn:
         bench.rover.motion = 'move_forward'
         raise ModelUnavailable('No key')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    outcome = bench.session.run_turn('drive', 'answer', Cancellation())
+    outcome = bench.session.run_turn(understand('drive'), 'answer', Cancellation())
     assert (outcome.ok, outcome.answer) == (False, 'No key')
     assert bench.said == ['No key', 'move_stop: done']
     assert not bench.rover.motion
@@ -401,7 +402,7 @@ def test_the_plan_of_a_stopped_turn_does_not_look_as_if_it_ran(bench: Bench) -> 
     drive = PlanStep(1, 'move_forward', {'duration_s': 1.0})
     plan = Plan('p', 'see', steps=[PlanStep(0, 'mast_close'), drive, PlanStep(2, 'mast_open')])
     with pytest.raises(TurnCancelled):
-        bench.session.run_turn('see', 'answer', button, plan=plan.to_dict())
+        bench.session.run_turn(understand('see'), 'answer', button, plan=plan.to_dict())
     assert seen == ['executing', 'success', 'running', 'pending']
     ended = bench.session.react_state.plan
     assert ended is not None

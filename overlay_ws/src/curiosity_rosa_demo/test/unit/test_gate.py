@@ -23,27 +23,21 @@ from curiosity_rosa_demo.agent.react.fence import (
     metres_ahead,
     reach_of,
 )
-from curiosity_rosa_demo.agent.react.gate import (
-    Approval,
-    call_refusal,
-    Order,
-    order_verdict,
-)
+from curiosity_rosa_demo.agent.react.gate import call_refusal, order_verdict
 from curiosity_rosa_demo.agent.react.rules import (
     Ask,
     CALL_RULES,
     drive_refusal,
     energy_home,
-    find_refusal,
     first_refusal,
     Rule,
     RULES,
     what_to_ask,
 )
 from curiosity_rosa_demo.agent.react.situation import Limits, Proposal, Situation
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin, with_origin
 from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import Approval, Order, task_origin, with_origin
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.domain.geometry import Place as RoverPlace
@@ -548,7 +542,7 @@ def test_a_rover_with_too_little_charge_still_comes_home(x: float, y: float, yaw
     home = propose('navigate_to_pose', x=0.0, y=0.0)
     assume(math.hypot(x, y) > 3.0)
     start = dataclasses.replace(READY, x=x, y=y, yaw_rad=yaw, battery=0.21)
-    assert find_refusal(home, start, SHIPPED) is None
+    assert first_refusal(RULES, home, start, SHIPPED) is None
     for _ in range(300):
         if math.hypot(x, y) < 3.0:
             return

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.react.fence import (
 )
 from curiosity_rosa_demo.agent.react.rules import (
     drive_refusal,
-    find_refusal,
+    first_refusal,
     NOTHING,
     RULES,
     TURN_RULES,
@@ -95,7 +95,7 @@ MOVING = (*DRIVES, *MAST)
 
 def rule_of(proposal: Proposal, situation: Situation, limits: Limits = SHIPPED) -> str:
     """Name of the rule that refuses; nothing when none does."""
-    refused = find_refusal(proposal, situation, limits)
+    refused = first_refusal(RULES, proposal, situation, limits)
     return refused.rule if refused else ''
 
 
@@ -112,7 +112,7 @@ def ready(**changes: Any) -> Situation:
 def test_no_motion_passes_with_a_mast_that_is_not_known_closed(
     proposal: Proposal, situation: Situation, limits: Limits
 ) -> None:
-    assert find_refusal(proposal, situation, limits) is not None
+    assert first_refusal(RULES, proposal, situation, limits) is not None
 
 
 @some
@@ -124,7 +124,7 @@ def test_a_proposal_whose_resources_are_in_use_is_refused(
     proposal, situation, limits = case
     wanted = changed(proposal, skill_resources=others | {min(held)})
     busy = changed(situation, running=(*situation.running, running(*held)))
-    assert find_refusal(wanted, busy, limits) is not None
+    assert first_refusal(RULES, wanted, busy, limits) is not None
     free = changed(propose('speak'), skill_resources=others - {'base'})
     assert rule_of(free, ready(running=(running(*held - others), running()))) == ''
     if held & others - {'base'}:
@@ -137,14 +137,14 @@ def test_a_stop_always_passes_and_asks_nobody(case: Case) -> None:
     proposal, situation, limits = case
     busy = (running('base', 'mast', 'camera'),)
     situation = changed(situation, refused={proposal.op.text: 9}, running=busy)
-    assert find_refusal(proposal, situation, limits) is None
+    assert first_refusal(RULES, proposal, situation, limits) is None
     assert what_to_ask(proposal, situation, limits) == NOTHING
 
 
 @some
 @given(st.tuples(anything, situations(), all_limits))
 def test_every_reason_is_one_line_that_a_tool_result_can_carry(case: Case) -> None:
-    refused = find_refusal(*case)
+    refused = first_refusal(RULES, *case)
     if refused is not None:
         assert all((refused.rule, refused.asked, refused.allowed, refused.way_out))
         assert refused.code.value in RefusalCode.__members__
@@ -169,7 +169,7 @@ def test_a_turn_never_exceeds_its_budget(
         proposal = changed(proposal, cost=part * proposal.cost)
         used = Spent(steps=steps, cost=cost, metres=metres, seconds=seconds)
         now = changed(situation, spent=used)
-        if proposal.is_stop or find_refusal(proposal, now, limits) is not None:
+        if proposal.is_stop or first_refusal(RULES, proposal, now, limits) is not None:
             continue
         steps, cost = steps + 1, cost + proposal.cost
         if limits.may_move_base(proposal):
@@ -198,7 +198,7 @@ def test_nothing_moves_under_a_latch_in_safe_mode_or_in_an_unknown_one(case: Cas
 @given(cases(*MAST, **FREE))
 def test_the_mast_stays_where_it_is_while_the_rover_moves(case: Case) -> None:
     proposal, situation, _ = case
-    if find_refusal(*case) is None:
+    if first_refusal(RULES, *case) is None:
         assert not situation.moving
         assert situation.moving is False or proposal.skill == 'mast_close'
 
@@ -215,7 +215,7 @@ def test_what_moves_nothing_is_refused_by_no_rule_about_motion(case: Case) -> No
 @some
 @given(cases(*DRIVES, **{**FREE, 'moving': False}))
 def test_nothing_leaves_the_fence_without_a_yes(case: Case) -> None:
-    if find_refusal(*case) is None and geofence_reason(*case):
+    if first_refusal(RULES, *case) is None and geofence_reason(*case):
         assert case[2].geofence.leaving == 'ask'
         assert what_to_ask(*case).reasons
 
@@ -233,7 +233,7 @@ def test_whatever_is_known_no_rule_fails(
     facts: dict[str, Any], proposal: Proposal, limits: Limits, name: str, duration_s: Any
 ) -> None:
     situation = situation_of_facts(facts, spent=Spent())
-    assert isinstance(find_refusal(proposal, situation, limits), Refusal | None)
+    assert isinstance(first_refusal(RULES, proposal, situation, limits), Refusal | None)
     assert all(what_to_ask(proposal, situation, limits).reasons)
     why = drive_refusal(name, duration_s, facts, Spent(), limits)
     assert why or situation.mast == 'closed'
@@ -255,7 +255,7 @@ def test_a_leg_passes_only_where_the_same_motion_would_pass_alone(
         facts['battery_pct'] = 100.0 * situation.battery
     before = situation.spent.model_copy(update={'steps': 0, 'cost': 0.0})
     proposal = changed(propose(name, duration_s=duration_s), cost=0.0)
-    alone = find_refusal(proposal, changed(situation, spent=before), limits)
+    alone = first_refusal(RULES, proposal, changed(situation, spent=before), limits)
     why = drive_refusal(name, duration_s, facts, situation.spent, limits)
     if alone is not None:
         assert why is not None
@@ -371,7 +371,7 @@ def test_the_examples_of_the_page_do_what_it_says(tmp_path: Path) -> None:
         (tmp_path / 'guardrails.yaml').write_text(text)
         rules = Limits.of(load_config(tmp_path))
         motions = [propose(name, duration_s=1.0, x=2.0, y=0.0) for name in (*MOVING, *REST[:2])]
-        passing = [each for each in motions if find_refusal(each, situation, rules) is None]
+        passing = [each for each in motions if not first_refusal(RULES, each, situation, rules)]
         assert {each.skill for each in motions if each not in passing} <= {NAVIGATE_SKILL}
         return {each.skill for each in passing if what_to_ask(each, situation, rules).reasons}
 

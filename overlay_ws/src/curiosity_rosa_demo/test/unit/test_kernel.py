@@ -48,6 +48,7 @@ from curiosity_rosa_demo.agent.kernel.sense import (
     telemetry_sync,
     world_update,
 )
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -420,8 +421,11 @@ def answered(payload: Any) -> BrainState:
     return ticked(DRIVE, said=Intent.APPROVAL, payload=payload)
 
 
+LIGHT = understand('find the light')
+
+
 def goal(priority: int, **robot: Any) -> BrainState:
-    payload = {'text': 'find the light', 'priority': priority}
+    payload = {'text': LIGHT.text, 'priority': priority, 'said': LIGHT.to_json()}
     return ticked(DRIVE, said=Intent.NEW_GOAL, payload=payload, **robot)
 
 
@@ -461,8 +465,8 @@ ACTS: dict[str, tuple[BrainState, BrainState, list[Action]]] = {
         ],
     ),
     'resume of a task': (WORKING, resumed({'task_id': 'd'}), [ResumeTask('d')]),
-    'a goal that preempts': (WORKING, goal(4), [SubmitGoal('find the light', 4, True)]),
-    'a goal that queues': (WORKING, goal(3), [SubmitGoal('find the light', 3, False)]),
+    'a goal that preempts': (WORKING, goal(4), [SubmitGoal(LIGHT, 4, True)]),
+    'a goal that queues': (WORKING, goal(3), [SubmitGoal(LIGHT, 3, False)]),
     **{
         f'an answer: {said}': (
             *(WORKING, answered({'action': said.value, 'arguments': {'duration_s': 2}})),

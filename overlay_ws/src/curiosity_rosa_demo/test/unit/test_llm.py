@@ -10,13 +10,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 import re
 from typing import Any
+from uuid import uuid4
 
 from chat_server import call, Fault, Reply, Say
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.budget import (
     BudgetRefusal,
     call_cost,
@@ -29,13 +31,14 @@ from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, ModelCall
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.errors import explain, KEY_NAMES, retry_after_s
 from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
-from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, turn_scope, UsageLedger
+from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, UsageLedger
 from curiosity_rosa_demo.agent.llm.usage_meter import MAX_TOKENS
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, Prompts
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -289,13 +292,17 @@ def test_no_scope_exceeds_a_limit_by_more_than_its_last_call(
         names = {'day': now[0].date().isoformat()}
         if number:
             names |= {'turn': str(place), 'task': str(number)}
-        with turn_scope(str(number)) if number else nullcontext():
+        with turn_of(str(number)) if number else nullcontext():
             refusal = make_call(ledger, estimate, tokens)
         over = any(exceeds(each, spent_by(each, names[each]), estimate) for each in names)
         assert (refusal is not None) is over
         if refusal is None:
             done.append((names, tokens))
         assert ledger.report()['day'] == spent_by('day', names['day'])
+
+
+def turn_of(task: str) -> AbstractContextManager[None]:
+    return under_order(Order(task_id=task, turn=uuid4().hex))
 
 
 def test_the_sums_survive_a_restart_and_the_day_ends_at_midnight_of_the_zone(
@@ -308,7 +315,7 @@ def test_the_sums_survive_a_restart_and_the_day_ends_at_midnight_of_the_zone(
         return UsageLedger(llm, file, zone=zone, now=lambda: now[0])
 
     first = opened()
-    with turn_scope('a'):
+    with turn_of('a'):
         assert make_call(first, 10, Tokens(700, 200)) is None
         assert not isinstance(first.admit(50), BudgetRefusal)  # the agent dies in this call
     first.close()
@@ -318,7 +325,7 @@ def test_the_sums_survive_a_restart_and_the_day_ends_at_midnight_of_the_zone(
     now[0] += timedelta(hours=4)  # midnight in UTC+08:00
     assert second.report()['day'] == Spending()
     assert make_call(second, 51, Tokens(1, 1)) is None
-    with turn_scope('a'):
+    with turn_of('a'):
         refusal = second.admit(551)
     assert isinstance(refusal, BudgetRefusal)
     assert (refusal.scope, refusal.used) == ('task', 950)
@@ -579,7 +586,10 @@ def brain_of(config: Config, checkpoints: Any = ':memory:') -> RosaLoader:
 def test_a_brain_that_cannot_be_made_says_so_at_every_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    no_key, request = brain_of(config_of(llm=LLM)), TurnRequest('Hello', Cancellation())
+    no_key, request = (
+        brain_of(config_of(llm=LLM)),
+        TurnRequest(understand('Hello'), Cancellation()),
+    )
     for _ in range(2):
         with pytest.raises(ModelUnavailable, match=r'^No key for openai: set OPENAI_API_KEY'):
             no_key.run_turn(request)
@@ -594,4 +604,4 @@ def test_a_brain_that_cannot_be_made_says_so_at_every_turn(
     button = Cancellation()
     button.cancel('Stopped by a test')
     with pytest.raises(TurnCancelled, match='Stopped by a test'):
-        brain_of(SHIPPED).run_turn(TurnRequest('Hello', button))
+        brain_of(SHIPPED).run_turn(TurnRequest(understand('Hello'), button))

@@ -38,8 +38,9 @@ from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.quantities import UNKNOWN
 from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_text, Topic
+from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import DEFAULT, LANGUAGES, table
-from curiosity_rosa_demo.agent.language.understand import Intent, is_stop, understand
+from curiosity_rosa_demo.agent.language.understand import is_stop, understand
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import (

@@ -20,12 +20,12 @@ from curiosity_rosa_demo.agent.react.plan import (
     approve_step,
     check_plan,
     ENDED_STATUSES,
+    keep_done,
     next_step,
     NextStep,
     record_step,
     reject_step,
     retry_step,
-    revised_plan,
 )
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan import (
@@ -432,7 +432,15 @@ def following(plan: Plan, now: float = 5.0) -> NextStep:
 
 
 def done(plan: Plan, step_id: int) -> Plan:
-    return record_step(plan, step_id, True, '', {}, 6.0).plan
+    following(plan)
+    record_step(plan, step_id, True, '', {}, 6.0)
+    return plan
+
+
+def failing(plan: Plan, why: str, now: float = 6.0) -> ExecutionResult:
+    """The first step begins, and fails."""
+    following(plan)
+    return record_step(plan, 1, False, why, {'code': 7}, now)[0]
 
 
 def statuses(plan: Plan) -> str:
@@ -488,52 +496,58 @@ QUESTIONS = [
 
 
 def test_what_is_asked() -> None:
-    assert [following(plan).question for plan, _ in QUESTIONS] == [told for _, told in QUESTIONS]
+    asked = [following(stored(plan)).question for plan, _ in QUESTIONS]
+    assert asked == [told for _, told in QUESTIONS]
 
 
 def test_a_fallback_can_save_a_step_and_one_that_fails_ends_the_plan() -> None:
     metadata = {'fallback_parameters': {'duration_s': 1.0}, 'mine': 1}
     plan = plan_of(step_of(1, fallback='turn_left', metadata=metadata), step_of(2))
-    failed = record_step(following(plan).plan, 1, False, 'stuck', {'code': 7}, 6.0)
-    assert (failed.result.status, failed.result.output) == (StepStatus.PENDING, {'code': 7})
-    assert failed.result.message == 'stuck; its fallback turn_left is next'
-    fallback = following(failed.plan)
+    failed = failing(plan, 'stuck')
+    assert (failed.status, failed.output) == (StepStatus.PENDING, {'code': 7})
+    assert failed.message == 'stuck; its fallback turn_left is next'
+    lost, fallback = stored(plan), following(plan)
     assert (fallback.op_skill, fallback.arguments) == ('turn_left', {'duration_s': 1.0})
-    saved = record_step(fallback.plan, 1, True, 'turned', {'yaw': 1}, 7.0)
-    assert saved.result.output == {'yaw': 1, 'fallback': 'turn_left'}
-    assert done(following(saved.plan).plan, 2).is_success()
-    lost = record_step(fallback.plan, 1, False, 'stuck too', {}, 7.0)
-    assert lost.result.message == 'stuck; its fallback turn_left: stuck too'
-    assert (statuses(lost.plan), lost.plan.status) == ('failed skipped', PlanStatus.FAILED)
+    saved, *_ = record_step(plan, 1, True, 'turned', {'yaw': 1}, 7.0)
+    assert saved.output == {'yaw': 1, 'fallback': 'turn_left'}
+    assert done(plan, 2).is_success()
+    assert failing(lost, 'stuck too').message == 'stuck; its fallback turn_left: stuck too'
+    assert (statuses(lost), lost.status) == ('failed skipped', PlanStatus.FAILED)
     # Of a step that was confirmed the fallback is confirmed, too.
     plan = plan_of(step_of(1, fallback='turn_left', requires_confirmation=True))
-    failed = record_step(approve_step(following(plan).plan, 1), 1, False, 'stuck', {}, 6.0)
-    assert following(failed.plan).question == 'Step 1 failed. Try turn_left() instead?'
-    no = reject_step(following(failed.plan).plan, 1, 'enough', 7.0)
-    assert no.result.message == 'stuck; its fallback turn_left: rejected: enough'
+    following(plan)
+    approve_step(plan, 1)
+    record_step(plan, 1, False, 'stuck', {}, 6.0)
+    assert following(plan).question == 'Step 1 failed. Try turn_left() instead?'
+    no, *_ = reject_step(plan, 1, 'enough', 7.0)
+    assert no.message == 'stuck; its fallback turn_left: rejected: enough'
 
 
 def test_what_was_interrupted_can_be_done_again_and_what_got_lost_is_not() -> None:
     plan = plan_of(step_of(1, 'mast_close', fallback='move_stop'), step_of(2, 'mast_open'))
-    lost = following(following(plan_of(step_of(1), step_of(2))).plan)
-    assert lost.results[0].message == 'its result is not known'
-    assert statuses(lost.plan) == 'failed skipped'
-    again = retry_step(following(plan).plan, 1, 'Interrupted', 6.0)
-    assert (again.result.message, again.skipped) == ('Interrupted; it is done again', [])
-    assert statuses(again.plan) == 'pending pending'
-    assert following(again.plan).op_skill == 'mast_close', 'its fallback is for failures'
+    lost = plan_of(step_of(1), step_of(2))
+    following(lost)
+    assert following(lost).results[0].message == 'its result is not known'
+    assert statuses(lost) == 'failed skipped'
+    following(plan)
+    again = retry_step(plan, 1, 'Interrupted', 6.0)
+    assert [each.message for each in again] == ['Interrupted; it is done again']
+    assert statuses(plan) == 'pending pending'
+    assert following(plan).op_skill == 'mast_close', 'its fallback is for failures'
 
 
 def test_a_revision_keeps_what_was_done() -> None:
-    old = done(following(plan_of(step_of(1, parameters={'n': 1}), step_of(2))).plan, 1)
+    old = done(plan_of(step_of(1, parameters={'n': 1}), step_of(2)), 1)
     new = plan_of(step_of(1, parameters={'n': 1}), step_of(2), step_of(3))
-    assert statuses(revised_plan(old, new)) == 'success pending pending'
+    keep_done(old, new)
+    assert statuses(new) == 'success pending pending'
     for other in (
         step_of(1, parameters={'n': True}),
         step_of(1, 'turn_left', parameters={'n': 1}),
         step_of(1, parameters={'n': 1}, tool_call_type=ToolCallType.NOOP),
     ):
-        assert statuses(revised_plan(old, plan_of(other))) == 'pending'
+        keep_done(old, another := plan_of(other))
+        assert statuses(another) == 'pending'
 
 
 def test_problems_are_told_up_front() -> None:
@@ -602,10 +616,8 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
     operations: dict[int, int] = {}
     results: list[ExecutionResult] = []
     for _ in range(4 * len(plan.steps) + 2):
-        before = plan.to_dict()
         following = next_step(plan, FACTS, 1.0)
-        assert plan.to_dict() == before
-        plan = stored(following.plan)
+        plan = stored(plan)
         results += following.results
         if following.step is None:
             break
@@ -618,31 +630,29 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
             assert following.question
         answer = data.draw(st.sampled_from(['good', 'good', 'bad', 'refused', 'no', 'lost']))
         if following.question and answer == 'no':
+            waited = plan.status is PlanStatus.WAIT_CONFIRMATION
             recorded = reject_step(plan, out, 'why', 2.0)
-            assert recorded.result.status is StepStatus.FAILED
-            assert recorded.plan.status is (
-                PlanStatus.CANCELLED
-                if plan.status is PlanStatus.WAIT_CONFIRMATION
-                else PlanStatus.FAILED
-            )
+            assert recorded[0].status is StepStatus.FAILED
+            assert plan.status is (PlanStatus.CANCELLED if waited else PlanStatus.FAILED)
         elif answer == 'refused':
             recorded = record_step(plan, out, False, 'refused', {}, 2.0)
         else:
             if following.question:
-                plan = stored(approve_step(plan, out))
+                approve_step(plan, out)
+                plan = stored(plan)
             needs_approval = False
             if following.op_skill:
                 operations[out] = operations.get(out, 0) + 1
             if answer == 'lost':
                 continue
             recorded = record_step(plan, out, answer == 'good', '', {}, 2.0)
-        plan = stored(recorded.plan)
-        results += [recorded.result, *recorded.skipped]
+        plan = stored(plan)
+        results += recorded
     else:
         raise AssertionError('the plan does not end')
     assert plan.status in ENDED_STATUSES
     assert plan.is_finished()
-    assert next_step(plan, FACTS, 3.0) == NextStep(plan)
+    assert next_step(plan, FACTS, 3.0) == NextStep()
     assert all(count <= 2 for count in operations.values())
     if given_plan['status'] not in {status.value for status in ENDED_STATUSES}:
         good = {StepStatus.SUCCESS, StepStatus.SKIPPED}

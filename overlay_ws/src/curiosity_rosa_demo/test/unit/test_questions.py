@@ -30,6 +30,7 @@ from curiosity_rosa_demo.agent.kernel.hear import (
     Stopped,
 )
 from curiosity_rosa_demo.agent.language.questions import Topic
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.topics.graph import reader
@@ -192,7 +193,7 @@ def test_a_question_or_a_doubt_changes_nothing_and_is_answered(
 
 
 def goals(before: BrainState, after: BrainState) -> list[str]:
-    return [action.text for action in plan(before, after) if isinstance(action, SubmitGoal)]
+    return [each.said.text for each in plan(before, after) if isinstance(each, SubmitGoal)]
 
 
 def topics(after: BrainState) -> object:
@@ -308,7 +309,7 @@ ABOUT_THE_ROVER = {Topic.STATUS, Topic.POSITION, Topic.MAST}
 
 
 def text(topic: Topic, facts: AnswerFacts, said: str = 'x') -> str:
-    return answer_to(Answer((topic,), said), facts).answer
+    return answer_to(Answer((topic,), said, understand(said).language), facts).answer
 
 
 def with_state(state: BrainState) -> AnswerFacts:

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.llm.call import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react import deciders
 from curiosity_rosa_demo.agent.react.gate import proposal_of
-from curiosity_rosa_demo.agent.react.rules import find_refusal
+from curiosity_rosa_demo.agent.react.rules import first_refusal, RULES
 from curiosity_rosa_demo.agent.react.supervise import (
     fits,
     missing_act,
@@ -205,7 +205,7 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
         assert op is not None
         assert (op.skill, op.arguments) == (name, arguments)
         proposal = proposal_of(op, REGISTRY, env.config)
-        assert find_refusal(proposal, env.situation(nodes.turn), env.limits) is None
+        assert first_refusal(RULES, proposal, env.situation(nodes.turn), env.limits) is None
         begun.append(name)
 
     watched.heard = heard

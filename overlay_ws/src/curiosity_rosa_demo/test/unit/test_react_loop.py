@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.react.ask import (
 from curiosity_rosa_demo.agent.react.deciders import NO_ANSWER_TEXT
 from curiosity_rosa_demo.agent.react.supervise import SentenceStream
 from curiosity_rosa_demo.agent.react.think import MAX_OBSERVATION_CHARS, MAX_RESULTS, observe
-from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, Turn, TurnResult
+from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, Turn
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -36,8 +36,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Json,
     Question,
     RobotState,
-    SkillResult,
-    SkillStatus,
     Spent,
     TasksState,
     WorldState,
@@ -278,22 +276,21 @@ def test_however_much_there_is_the_size_is_bounded_and_the_facts_are_there(
 
 
 PATIENCE = SHIPPED.guardrails.patience
-MAPPED = {'SAFETY_VIOLATION: x': 'ABORT', 'PARAM_INVALID: y': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
+MAPPED = {'SAFETY_VIOLATION': 'ABORT', 'PARAM_INVALID': 'ASK_HUMAN', 'NAV_BLOCKED': ''}
 OVER = (DecisionType.FINISH, DecisionType.ABORT, DecisionType.SWITCH_TASK)
 
 
 def turn_of(
     *, decision: Decision | None = None, failure: str = '', beside: bool = False, **more: Any
-) -> tuple[Turn, SkillResult]:
-    """After a call of get_status that failed for that reason, or did not fail."""
-    result = ToolResult.failure(failure) if failure else ToolResult.success()
-    called = Exchange(tool='get_status', input='{}', result=result, op=call_text('get_status', {}))
+) -> Turn:
+    """After a call of get_status that failed with that code, or did not fail."""
+    result = ToolResult.failure(failure, failure) if failure else ToolResult.success()
+    op = call_text('get_status', {})
+    called = Exchange(tool='get_status', input='{}', call_id='c1', result=result, op=op)
     late = ToolResult.failure('One at a time')
     declined = Exchange(tool='no such skill', input='{}', result=late)
     exchanges = [called, declined] if beside else [called]  # of the same answer
-    status = SkillStatus.FAILED if failure else SkillStatus.SUCCESS
-    turn = Turn(exchanges=exchanges, decision=decision or Decision(), **more)
-    return turn, SkillResult(status=status, error_msg=failure)
+    return Turn(exchanges=exchanges, decision=decision or Decision(), call_id='c1', **more)
 
 
 counts = st.integers(0, 10)
@@ -330,13 +327,13 @@ def test_a_turn_ends_when_it_must_and_only_then(
     failures = react['failures_in_a_row'] if failure else 0
     same, refused = react['same_in_a_row'], react['refused_in_a_row']
     steps, loops = react['spent'].steps, react['iter']
-    nodes.turn, done = turn_of(
+    nodes.turn = turn_of(
         decision=decision,
         failure=failure,
         beside=beside,
         **{**react, 'failures_in_a_row': failures},
     )
-    react = nodes.run(end_or_go_on, done)
+    react = nodes.run(end_or_go_on)
     mapped = MAPPED.get(failure, '')
     if kind in OVER:
         end = kind.value
@@ -368,8 +365,8 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     config = with_rules(patience={'exhausted': DecisionType.ASK_HUMAN})
     nodes = Nodes(finish(), config=config)
     failed = {'failures_in_a_row': failures, 'same_in_a_row': same}
-    nodes.turn, done = turn_of(failure='boom', **failed)
-    question = nodes.run(end_or_go_on, done).question
+    nodes.turn = turn_of(failure='boom', **failed)
+    question = nodes.run(end_or_go_on).question
     assert question is not None
     assert question.text == f'{failures} failures in a row; the last: boom. Go on?'
     nodes.answer('APPROVE' if yes else 'REJECT')
@@ -408,11 +405,9 @@ def step_of(action: str, **more: Any) -> Json:
     return {'action': action, **more}
 
 
-def run_plan(
-    world: World, plan: Json | None, *answers: ApprovalAnswer
-) -> tuple[TurnResult, list[str]]:
+def run_plan(world: World, plan: Json | None, *answers: ApprovalAnswer) -> tuple[Turn, list[str]]:
     """The turn, and what was asked in it."""
-    ends: list[TurnResult] = []
+    ends: list[Turn] = []
     asked: list[str] = []
     queue = world.approval_queue
     assert queue is not None

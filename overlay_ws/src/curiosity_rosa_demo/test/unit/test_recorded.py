@@ -25,14 +25,9 @@ from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.check import decide_again, NO_DECISIONS, replay, run
 from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
 from curiosity_rosa_demo.agent.kernel.decision import KernelDecision, KernelDecisions
-from curiosity_rosa_demo.agent.react.gate import (
-    Approval,
-    call_refusal,
-    GateDecision,
-    Order,
-    PASSES,
-)
+from curiosity_rosa_demo.agent.react.gate import call_refusal, GateDecision, PASSES
 from curiosity_rosa_demo.agent.react.situation import Limits
+from curiosity_rosa_demo.agent.tasks.origin import Approval, Order
 from curiosity_rosa_demo.domain.brain_state import BrainState, RobotState, Spent, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.operation import Operation

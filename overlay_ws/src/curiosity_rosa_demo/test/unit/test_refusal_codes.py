@@ -11,8 +11,7 @@
 from __future__ import annotations
 
 from curiosity_rosa_demo.agent.react.turn import Turn
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, RoverFigures
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
     AGENT_FELL_SILENT,

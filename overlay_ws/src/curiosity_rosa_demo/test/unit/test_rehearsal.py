@@ -22,8 +22,8 @@ from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refus
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
 from curiosity_rosa_demo.agent.react.situation import Proposal
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place

@@ -25,6 +25,8 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Mast,
     MotionBelief,
     Obstacle,
+    RoverFigures,
+    TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
@@ -38,7 +40,6 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, 
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
@@ -231,7 +232,8 @@ def test_a_turn_calls_and_answers_as_it_is_written() -> None:
 @given(st.text(), st.sampled_from(['en', 'ja', 'zh']))
 def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
     facts = {'captures': 1, 'moves': 0, 'metres': '0.0', 'score': '0.00', 'summary': ''}
-    assert text in broken_text(lang, 'mast_open', text, facts)
+    failed = Exchange(tool='mast_open', input='{}', result=ToolResult.failure(f'{text}!'))
+    assert text in broken_text(lang, failed, facts)
     assert text in say('answer.operator', lang, reason=text)
     assert printable(text) in status_text(lang, {'last_error_reason': text})
 

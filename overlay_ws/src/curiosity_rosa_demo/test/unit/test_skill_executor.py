@@ -28,7 +28,12 @@ from curiosity_rosa_demo.agent.skills.basic import (
     POLL_PERIOD_S,
     wait_result,
 )
-from curiosity_rosa_demo.agent.skills.executor import NO_MOTION_TEXT, SkillExecutor, SkillRun
+from curiosity_rosa_demo.agent.skills.executor import (
+    NO_MOTION_TEXT,
+    SkillExecutor,
+    SkillRun,
+    STOPPED,
+)
 from curiosity_rosa_demo.agent.skills.knowledge import (
     KnowledgeIndex,
     make_search_knowledge,
@@ -46,7 +51,7 @@ from curiosity_rosa_demo.agent.skills.skill import (
     SkillCall,
     UnknownSkill,
 )
-from curiosity_rosa_demo.domain.brain_state import Json, SkillResult, SkillStatus
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -287,9 +292,9 @@ def until(event: threading.Event, what: str) -> None:
     assert event.wait(LONG_S), what
 
 
-def awaited(run: SkillRun) -> Future[SkillResult]:
+def awaited(run: SkillRun) -> Future[ToolResult]:
     """What somebody who waits for the run in a thread hears."""
-    future: Future[SkillResult] = Future()
+    future: Future[ToolResult] = Future()
 
     def wait() -> None:
         try:
@@ -299,10 +304,6 @@ def awaited(run: SkillRun) -> Future[SkillResult]:
 
     threading.Thread(target=wait, daemon=True).start()
     return future
-
-
-WORKED, FAILED = SkillStatus.SUCCESS, SkillStatus.FAILED
-MAP = {'No image': 'ABORT', 'No image received': 'RETRY'}
 
 
 class Unspeakable(BaseException):
@@ -317,16 +318,16 @@ class Garbled(Exception):
 
 REFUSED = ToolResult.failure('No image received: 5 s', half=1)
 BOOM = ToolBroke(ToolResult.failure('Internal error in mast_open: boom', driven_m=1.0))
-ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
-    (ToolResult.success(done=1), WORKED, '', '', {'done': 1}),
-    (REFUSED, FAILED, 'FAILED', 'No image received: 5 s', {'half': 1}),
-    (BOOM, FAILED, BROKE, 'Internal error in mast_open: boom', {'driven_m': 1.0}),
-    (ValueError('it broke'), FAILED, BROKE, "Internal error in job: ValueError('it b", {}),
-    (SystemExit(3), FAILED, BROKE, 'Internal error in job: SystemExit(3)', {}),
-    (None, FAILED, BROKE, 'Internal error in job: it answered no', {}),
-    (Unspeakable(), FAILED, BROKE, 'Internal error in job: ', {}),
-    (Garbled(), FAILED, BROKE, 'Internal error in job: ', {}),
-    (KeyError('x' * 10_000), FAILED, BROKE, 'Internal error in job: ', {}),
+ENDS: list[tuple[Any, str, str, Json]] = [
+    (ToolResult.success(done=1), '', '', {'done': 1}),
+    (REFUSED, '', 'No image received: 5 s', {'half': 1}),
+    (BOOM, BROKE, 'Internal error in mast_open: boom', {'driven_m': 1.0}),
+    (ValueError('it broke'), BROKE, "Internal error in job: ValueError('it b", {}),
+    (SystemExit(3), BROKE, 'Internal error in job: SystemExit(3)', {}),
+    (None, BROKE, 'Internal error in job: it answered no', {}),
+    (Unspeakable(), BROKE, 'Internal error in job: ', {}),
+    (Garbled(), BROKE, 'Internal error in job: ', {}),
+    (KeyError('x' * 10_000), BROKE, 'Internal error in job: ', {}),
 ]
 
 
@@ -337,26 +338,24 @@ ENDS: list[tuple[Any, SkillStatus, str, str, Json]] = [
 def test_a_run_ends_as_the_skill_says_and_one_that_breaks_with_a_moving_part_latches_safe(
     resources: list[str], latches: bool
 ) -> None:
-    for end, status, code, said, metrics in ENDS:
+    for end, code, said, data in ENDS:
 
         def job(call: SkillCall, end: Any = end) -> ToolResult:
             if isinstance(end, BaseException):
                 raise end
             return end
 
-        executor = executor_of(
-            skill_named('job', job, resources_required=resources, error_map=MAP)
-        )
+        executor = executor_of(skill_named('job', job, resources_required=resources))
         violations: list[str] = []
         executor.monitor.on_violation = violations.append
         run = executor.start('job', {}, Cancellation())
         result = run.wait()
-        assert (result.status, result.error_code, result.metrics) == (status, code, metrics)
-        assert result.error_msg.startswith(said)
-        assert len(result.error_msg) < 300
+        assert (result.ok, result.error_code, result.data) == (said == '', code, data)
+        assert result.error_reason.startswith(said)
+        assert len(result.error_reason) < 300
         result.model_dump_json()
         broke = latches and code == BROKE
-        assert violations == [f'SAFETY_VIOLATION: {result.error_msg}'] * broke
+        assert violations == [f'SAFETY_VIOLATION: {result.error_reason}'] * broke
         assert executor.monitor.running() == []
         assert run.wait() is result
         assert run.cancel() is False
@@ -399,19 +398,19 @@ def test_the_first_thing_that_happens_decides(
     result = asked.result(LONG_S)
     assert run.cancel() is False
     if first == 'finish':
-        assert result.status is (WORKED if end == 'ok' else FAILED)
+        assert (result.ok, result.error_code in STOPPED) == (end == 'ok', False)
         return
-    status, code, said = {
-        'cancel': (SkillStatus.CANCELLED, 'CANCELLED', 'job was cancelled'),
-        'time-out': (SkillStatus.TIMED_OUT, 'SKILL_TIMEOUT', 'job timed out after 0.005 s'),
+    code, said = {
+        'cancel': ('CANCELLED', 'job was cancelled'),
+        'time-out': ('SKILL_TIMEOUT', 'job timed out after 0.005 s'),
     }[first]
-    assert (result.status, result.error_code) == (status, code)
+    assert result.error_code == code
     assert actor.saw_stop
     if end == 'ok' and not obedient:
-        assert result.error_msg == f'{said}; it had done its work by then'
-        assert result.metrics == {'done': 1}
+        assert result.error_reason == f'{said}; it had done its work by then'
+        assert result.data == {'done': 1}
     else:
-        assert result.error_msg.startswith(said)
+        assert result.error_reason.startswith(said)
 
 
 @given(
@@ -456,20 +455,20 @@ def test_every_race_ends_in_one_result_that_is_true(
     until(actor.ended, 'the skill to end')
     if result is None:
         return
-    if result.status in (WORKED, FAILED):
+    if result.error_code not in STOPPED:
         assert not actor.saw_stop
-        assert (result.status is WORKED) is (end == 'ok')
-    elif result.status is SkillStatus.CANCELLED:
+        assert result.ok is (end == 'ok')
+    elif result.error_code == 'CANCELLED':
         assert 'cancel' in events
-    elif result.status is SkillStatus.TIMED_OUT:
+    elif result.error_code == 'SKILL_TIMEOUT':
         assert 'time-out' in events
     else:
-        assert (result.status, result.error_code) == (SkillStatus.UNKNOWN, 'UNKNOWN')
-        assert f'did not end within {grace_s} s of its stop' in result.error_msg
+        assert result.error_code == 'UNKNOWN'
+        assert f'did not end within {grace_s} s of its stop' in result.error_reason
         assert grace_s < LONG_S
         assert {'cancel', 'time-out'} & set(events)
     again = executor.result_of('job', {}, Cancellation())  # what it held is free
-    assert again.status is (WORKED if end == 'ok' else FAILED) or timeout_s < LONG_S
+    assert again.ok is (end == 'ok') or timeout_s < LONG_S
 
 
 some = st.sets(st.sampled_from(OWN_RESOURCES)).map(sorted)
@@ -492,7 +491,7 @@ def test_a_resource_serves_one_skill_at_a_time(held: list[str], wanted: list[str
         executor.start('wanter', {}, Cancellation()).wait()
     actor.finish()
     holder.wait()
-    assert executor.start('wanter', {}, Cancellation()).wait().status is WORKED
+    assert executor.start('wanter', {}, Cancellation()).wait().ok
 
 
 def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_their_turn():
@@ -503,7 +502,7 @@ def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_
     with pytest.raises(BadArguments, match=r'^job: far: .*it takes: none'):
         executor.start('job', {'far': 1}, Cancellation())
     refused = executor.result_of('job', {'far': 1}, Cancellation())
-    assert (refused.status, refused.error_code) == (FAILED, 'PARAM_INVALID')
+    assert refused.error_code == 'PARAM_INVALID'
     run = executor.start('job', {}, turn)
     assert run.cancel() is False
     assert executor.monitor.running() == [run.goal]
@@ -523,7 +522,7 @@ def test_a_skill_that_a_pause_cannot_stop_drives_nowhere() -> None:
 
     for cancellable, told in ((True, ''), (False, NO_MOTION_TEXT)):
         executor = executor_of(skill_named('drive', drive, cancel_supported=cancellable))
-        assert executor.result_of('drive', {}, Cancellation()).error_msg == told
+        assert executor.result_of('drive', {}, Cancellation()).error_reason == told
 
 
 def test_a_report_is_kept_as_it_was_and_one_that_is_no_json_fails_the_skill() -> None:
@@ -536,7 +535,7 @@ def test_a_report_is_kept_as_it_was_and_one_that_is_no_json_fails_the_skill() ->
         return ToolResult.success()
 
     run = executor_of(skill_named('job', counts)).start('job', {}, Cancellation())
-    assert run.wait().error_msg.startswith('Internal error in job: ValueError')
+    assert run.wait().error_reason.startswith('Internal error in job: ValueError')
     assert run.feedback == {'n': 1.0}
 
 

@@ -21,7 +21,7 @@ from typing import Annotated, Any, Literal
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
-from curiosity_rosa_demo.agent.skills.monitor import running_task, SkillMonitor
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
@@ -38,9 +38,11 @@ from curiosity_rosa_demo.agent.skills.skill import (
     STEP,
     TOLD_EVERY_S,
 )
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -122,28 +124,6 @@ def test_a_refusal_names_the_rule() -> None:
             SkillRegistry().register(skill_named(name, done, resources_required=needs))
 
 
-codes = st.text('ab', max_size=4)  # one often begins with another
-
-
-@given(
-    own=st.dictionaries(codes, decisions, max_size=6),
-    common=st.dictionaries(codes, decisions, max_size=6),
-    tail=codes,
-    data=st.data(),
-)
-@many
-def test_the_longest_beginning_decides(
-    own: dict[str, str], common: dict[str, str], tail: str, data: st.DataObject
-) -> None:
-    registry = SkillRegistry({error: DecisionType(what) for error, what in common.items()})
-    registry.register(skill_named('charge', done, error_map=own))
-    error = data.draw(st.sampled_from(['', *own, *common])) + tail
-    for name, errors in (('charge', own), ('fly', common)):
-        fitting = [error[:n] for n in range(len(error), 0, -1) if error[:n] in errors]
-        expected = DecisionType(errors[fitting[0]]) if fitting else None
-        assert registry.error_decision(name, error) is expected
-
-
 def configured(**skills: dict[str, Any] | None) -> Config:
     """The shipped contracts with other settings of some skills; None: without that skill."""
     data = CONFIG.skills.model_dump(mode='json')
@@ -154,6 +134,23 @@ def configured(**skills: dict[str, Any] | None) -> Config:
         else:
             table[name] = {**table.get(name, table['speak']), **changes}
     return CONFIG.model_copy(update={'skills': CONFIG.skills.model_validate(data)})
+
+
+def test_the_code_of_a_failure_decides_and_what_the_rover_answers_stands_for_its_code() -> None:
+    own = {'NAV_BLOCKED': 'ASK_HUMAN', 'Service unavailable': 'ABORT'}
+    registry = make_registry(configured(wait={'error_map': own}))
+    for name, code, told in (
+        ('speak', 'NO_SERVICE', 'REPLAN'),
+        ('speak', 'NAV_BLOCKED', 'REPLAN'),
+        ('wait', 'NO_SERVICE', 'ABORT'),
+        ('wait', 'NAV_BLOCKED', 'ASK_HUMAN'),
+        ('no such skill', 'NO_SERVICE', 'REPLAN'),
+        ('speak', 'NAV', None),
+        ('speak', '', None),
+    ):
+        failed = Exchange(tool=name, input='{}', result=ToolResult.failure('It failed', code))
+        assert registry.decision_on(failed) == told, (name, code)
+    assert registry.decision_on(None) is None
 
 
 def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
@@ -556,12 +553,12 @@ def test_the_monitor_shows_the_last_report_and_survives_its_listener() -> None:
     monitor.release('r1')
     monitor.report('r1', {'fraction': 1.0})
     assert (monitor.running(), len(heard)) == ([], 1)
-    with running_task('t1'):  # a skill of a task belongs to the task
+    with under_order(Order(task_id='t1')):  # a skill of a task belongs to the task
         monitor.enter(run_of('t1', task_id='t1', resources_occupied=['base']))
         assert monitor.holder_of(['base']) is None
         assert monitor.competing() == []
     assert monitor.holder_of(['base']) is not None
-    with running_task('t2'):
+    with under_order(Order(task_id='t2')):
         assert [run.goal_id for run in monitor.competing()] == ['t1']
 
 

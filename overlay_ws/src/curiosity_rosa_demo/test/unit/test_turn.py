@@ -505,7 +505,7 @@ def test_whatever_a_model_writes_the_story_is_told_in_order(
     last = world.turn()
     check_story(world.events)
     acts = [event.tool_name for event in world.events if event.kind is TraceKind.ACT]
-    assert last.steps <= 8 + ('move_stop' in acts)  # a stop is always allowed
+    assert last.spent.steps <= 8 + ('move_stop' in acts)  # a stop is always allowed
     assert last.answer.strip()
     assert not world.rover.overlapped
     assert not world.rover.motion

@@ -26,6 +26,8 @@ from curiosity_rosa_demo.agent.kernel.decide import (
     wants_to_run,
 )
 from curiosity_rosa_demo.agent.language.questions import Topic
+from curiosity_rosa_demo.agent.language.tables import DEFAULT
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -95,7 +97,7 @@ class ResumeTask:
 class SubmitGoal:
     """``preempt``: run it before the active task, which resumes afterwards."""
 
-    text: str
+    said: Utterance
     priority: int
     preempt: bool = False
     origin: Origin | None = None  # the door through which it came; None: none
@@ -118,6 +120,7 @@ class Answer:
 
     topics: tuple[Topic, ...]
     text: str
+    language: str = DEFAULT
 
 
 @dataclass(frozen=True)
@@ -218,14 +221,18 @@ def _user_actions(after: BrainState) -> list[Action]:
     if hci.user_interrupt is UserInterruptType.NEW_GOAL:
         # In the other modes the flag is set for another reason than the goal.
         preempt = after.tasks.mode is Mode.EXEC and after.tasks.preempt_flag
-        return [SubmitGoal(str(payload['text']), goal_priority(hci), preempt)]
+        meaning = payload['said']
+        assert isinstance(meaning, dict)
+        said = Utterance.of(str(payload['text']), meaning)
+        return [SubmitGoal(said, goal_priority(hci), preempt)]
     if hci.user_interrupt is UserInterruptType.APPROVAL:
         answer = {key: value for key, value in payload.items() if key != 'action'}
         return [Approve(ApprovalAction(payload['action']), answer)]
     if hci.user_interrupt is UserInterruptType.NORMAL:
         topics = payload['topics']
         assert isinstance(topics, list)
-        return [Answer(tuple(map(Topic, topics)), hci.user_utterance)]
+        language = str(payload['language'])
+        return [Answer(tuple(map(Topic, topics)), hci.user_utterance, language)]
     return []
 
 

@@ -177,10 +177,10 @@ def _of_sentence(message: Said, state: BrainState, doubt: Doubt | None) -> HCISt
         state_of = _of_answer_to_doubt(doubt, said, message, state) if doubt and is_own else None
         return state_of or _of_answer(said, message, open_question)
     if said.act is UserInterruptType.NEW_GOAL:
-        return _goal(text, text.strip(), _priority(said))
+        return _goal(said, _priority(said))
     if said.act is not UserInterruptType.NORMAL:
         return _hci(text, said.act, {})
-    hci = _normal(text, *said.topics)
+    hci = _normal(said, *said.topics)
     # A yes must have one meaning: while another question is open, the agent does not ask back.
     if said.topics == (Topic.DOUBT,) and open_question is None:
         new = Doubt(
@@ -197,14 +197,13 @@ def _of_answer_to_doubt(
     doubt: Doubt, said: Utterance, message: Said, state: BrainState
 ) -> HCIState | None:
     """What a yes or a no after a doubt means; None if it does not answer the doubt."""
-    text = valid_unicode(said.text)
     other_question = _open_question(state) is not None or bool(message.question)
     if said.answer is ApprovalAction.APPROVE:
         if other_question:
-            return _normal(text, Topic.UNCLEAR_YES)
-        return _goal(text, doubt.text, doubt.priority)
+            return _normal(said, Topic.UNCLEAR_YES)
+        return _goal(said, doubt.priority, understand(doubt.text))
     # A no to a rover that moves stops it, whatever else it may mean.
-    return None if other_question or state.robot.moving else _normal(text, Topic.DROPPED)
+    return None if other_question or state.robot.moving else _normal(said, Topic.DROPPED)
 
 
 def _of_answer(said: Utterance, message: Said, open_question: str | None) -> HCIState:
@@ -216,7 +215,7 @@ def _of_answer(said: Utterance, message: Said, open_question: str | None) -> HCI
     if not is_open and said.answer is ApprovalAction.REJECT:
         return _hci(text, UserInterruptType.STOP, {})
     if not is_open and not question:
-        return _goal(text, text.strip(), _priority(said))
+        return _goal(said, _priority(said))
     answer = Answered(said.answer, question or '', by=message.by)
     return _hci(text, UserInterruptType.APPROVAL, _answer(answer))
 
@@ -230,13 +229,17 @@ def _priority(said: Utterance) -> int:
     return URGENT_PRIORITY if said.urgent else GOAL_PRIORITY
 
 
-def _goal(said: str, goal: str, priority: int) -> HCIState:
-    return _hci(said, UserInterruptType.NEW_GOAL, {'text': goal, 'priority': priority})
+def _goal(said: Utterance, priority: int, goal: Utterance | None = None) -> HCIState:
+    """``goal``: what ``said`` stands for; None: itself."""
+    goal = goal or said
+    text, meaning = valid_unicode(goal.text).strip(), goal.to_json()
+    payload: Json = {'text': text, 'priority': priority, 'said': meaning}
+    return _hci(valid_unicode(said.text), UserInterruptType.NEW_GOAL, payload)
 
 
-def _normal(text: str, *topics: Topic) -> HCIState:
-    topic_names = {'topics': [topic.value for topic in topics]}
-    return _hci(text, UserInterruptType.NORMAL, topic_names)  # type: ignore[arg-type]
+def _normal(said: Utterance, *topics: Topic) -> HCIState:
+    payload: Json = {**said.to_json(), 'topics': [topic.value for topic in topics]}
+    return _hci(valid_unicode(said.text), UserInterruptType.NORMAL, payload)
 
 
 def _answer(message: Answered) -> Json:

@@ -43,9 +43,6 @@ _ALL = {
 }
 _GRAPH_WORD = re.compile(r'\bros\b|ros2', re.ASCII)
 # Sensors: the alias of their topic, or a part of its name.
-_SENSORS = tuple(_PATTERNS['about'])
-_WORD = re.compile(r'\bros\b|ros2', re.ASCII)
-# Sensors: the alias of their topic, or a part of its name.
 _SENSORS = (
     *('odometry', 'scan', 'camera', 'battery', 'joint_states', 'cmd_vel', 'diagnostics'),
     *('trace/events', 'adapter', 'simulator', 'agent'),

@@ -41,38 +41,47 @@ _EXCLUDED = {
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
+IntentKind = Literal[
+    'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown'
+]
+
+
 @dataclass(frozen=True)
-class Sentence:
-    """``steps`` of a sentence that was understood as a whole, else empty. ``understood``:
-    the parts of another one that make sense. ``missing``: the words that do not, as typed,
-    or ``number`` or ``backward``. ``kind``: order, negated, unclear (some of it makes sense) or
-    unknown.
+class Intent:
+    """What a goal orders. ``tool`` is set for commands and the status, ``duration_s`` for a motion
+    with a duration, ``steps`` for whatever is ordered. ``understood``: the parts of an unclear
+    text that make sense; ``missing``: the words that do not, as typed, or ``number``, ``mast`` or
+    ``backward``.
     """
 
-    kind: Literal['order', 'negated', 'unclear', 'unknown']
+    kind: IntentKind
+    tool: str | None = None
+    duration_s: float | None = None
     steps: tuple[Step, ...] = ()
     understood: tuple[Step, ...] = ()
     missing: str = ''
 
 
-def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Sentence:
-    """The reading of ``text`` in ``language``. ``extra``: phrases of skills, with their names."""
+def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Intent:
+    """What ``text`` in ``language`` orders: orders, negated, unclear (some of it makes sense) or
+    unknown. ``extra``: phrases of skills, with their names.
+    """
     first = _read(split_words(text, lexicon(language, extra)), language)
     if language == 'zh' and first.kind in ('unclear', 'unknown'):  # Japanese without kana
         second = _read(split_words(text, lexicon('ja', extra)), 'ja')
-        if second.kind in ('order', 'negated'):
+        if second.kind in ('orders', 'negated'):
             return second
     return first
 
 
-def _read(words: Words, language: str) -> Sentence:
+def _read(words: Words, language: str) -> Intent:
     tokens = _rewritten(words.tokens)
     unknown = _unknown_words(tokens)
     tokens, kept = _without_states(tokens)
     if tokens and all(token.can_be('SCRATCH') or is_mark(token) for token in tokens):
-        return Sentence('negated')  # never mind, forget it
+        return Intent('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
-        return Sentence('unclear', missing='...')
+        return Intent('unclear', missing='...')
     plan = None if unknown or not _may_ask(tokens) else plan_of(tokens, words, language)
     if plan is None:
         return _not_understood(tokens, words, unknown)
@@ -80,14 +89,14 @@ def _read(words: Words, language: str) -> Sentence:
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
     if any(step.verb in _EXCLUDED.get(state, ()) for step in steps for state in kept):
-        return Sentence('unclear', understood=tuple(steps), missing='mast')
+        return Intent('unclear', understood=tuple(steps), missing='mast')
     if not steps:
-        return Sentence('negated' if plan.negated else 'unknown')
+        return Intent('negated' if plan.negated else 'unknown')
     if len(steps) > MAX_STEPS or any(step.is_absurd for step in steps):
-        return Sentence('unclear', understood=tuple(steps), missing='number')
+        return Intent('unclear', understood=tuple(steps), missing='number')
     if len(steps) == 1 and steps[0].verb == 'back':
         steps = [replace(steps[0], verb='home')]
-    return Sentence('order', tuple(steps))
+    return Intent('orders', steps=tuple(steps))
 
 
 def _unknown_words(tokens: Sequence[Token]) -> list[str]:
@@ -188,7 +197,7 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
     return [*asked, _COMMA, *tokens[ask + 1 :]]
 
 
-def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Sentence:
+def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Intent:
     known: list[Step] = []
     at = 0
     while at < len(tokens):
@@ -199,7 +208,8 @@ def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -
     missing = ' '.join(as_typed(word, words.text) for word in unknown[:12])
     if any(token.can_be('BACKWARD') for token in tokens):
         missing = 'backward'
-    return Sentence('unclear' if action else 'unknown', (), tuple(known[:5]), missing)
+    kind: IntentKind = 'unclear' if action else 'unknown'
+    return Intent(kind, understood=tuple(known[:5]), missing=missing)
 
 
 def _steps_at(tokens: Sequence[Token], at: int, words: Words) -> tuple[int, tuple[Step, ...]]:

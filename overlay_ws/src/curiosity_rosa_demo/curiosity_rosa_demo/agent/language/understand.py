@@ -16,18 +16,21 @@ every word: a negation, a quotation or an unknown word never drives the rover.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 import re
-from typing import Literal
+from typing import Any
 
 from curiosity_rosa_demo.agent.language.fold import heard, without_gaps
-from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
+from curiosity_rosa_demo.agent.language.grammar import TOOLS
 from curiosity_rosa_demo.agent.language.lexicon import SkillWords
 from curiosity_rosa_demo.agent.language.questions import Kind, read_text, Topic
-from curiosity_rosa_demo.agent.language.sentence import read_sentence
+from curiosity_rosa_demo.agent.language.sentence import Intent, read_sentence
 from curiosity_rosa_demo.agent.language.tables import detect_language, finds, is_wholly, replaced
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, UserInterruptType
+from curiosity_rosa_demo.domain.models import Json
+from pydantic import JsonValue
 
 MAX_ANSWER_CHARS = 200  # a longer text is never a clear, a resume or an answer
 MAX_ORDER_CHARS = 500  # a longer text is no order; this also bounds the matching time
@@ -36,26 +39,6 @@ _MASK = ' # '
 _PUNCTUATION = re.compile(
     r"(?:[\s.,;:!\"()\[\]。、，：；！…·「」『』“”#*_-]|(?<![a-z])'|'(?![a-z]))+"
 )
-
-
-IntentKind = Literal[
-    'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown'
-]
-
-
-@dataclass(frozen=True)
-class Intent:
-    """What a goal orders. ``tool`` is set for commands and the status, ``duration_s`` for a motion
-    with a duration, ``steps`` for whatever is ordered. ``understood`` and ``missing``: parts of an
-    unclear text.
-    """
-
-    kind: IntentKind
-    tool: str | None = None
-    duration_s: float | None = None
-    steps: tuple[Step, ...] = ()
-    understood: tuple[Step, ...] = ()
-    missing: str = ''
 
 
 @dataclass(frozen=True)
@@ -77,6 +60,17 @@ class Utterance:
     @cached_property
     def intent(self) -> Intent:
         return _intent_of(self)
+
+    def to_json(self) -> Json:
+        """What it means, beside its text: for those who read it later."""
+        topics: list[JsonValue] = [topic.value for topic in self.topics]
+        return {'language': self.language, 'act': self.act.value, 'topics': topics}
+
+    @classmethod
+    def of(cls, text: str, meaning: Mapping[str, Any]) -> Utterance:
+        """``text`` with its meaning, as ``to_json`` told it."""
+        act, topics = UserInterruptType(meaning['act']), tuple(map(Topic, meaning['topics']))
+        return cls(text, meaning['language'], act, topics=topics)
 
 
 @lru_cache(maxsize=256)
@@ -166,30 +160,31 @@ def _intent_of(said: Utterance) -> Intent:
         return Intent('command', 'move_stop')
     if len(said.text) > MAX_ORDER_CHARS:
         return Intent('unknown')
-    sentence = read_sentence(said.text, said.language, said.skill_words)
-    if sentence.kind == 'order':
-        return _ordered(sentence.steps)
+    intent = read_sentence(said.text, said.language, said.skill_words)
+    if intent.kind == 'orders':
+        return _ordered(intent)
     if is_wholly('greeting', _without_punctuation(folded)):
         return Intent('greeting')
     if {Topic.HELP, Topic.HOWTO} & set(said.topics):
         return Intent('help')
     if {Topic.STATUS, Topic.POSITION, Topic.MAST} & set(said.topics):
         return Intent('status', 'get_status')
-    return Intent(sentence.kind, understood=sentence.understood, missing=sentence.missing)
+    return intent
 
 
-def _ordered(steps: tuple[Step, ...]) -> Intent:
+def _ordered(orders: Intent) -> Intent:
     """A single step that is one call is a command; the light and the ground are an exploration."""
-    step = steps[0]
-    if len(steps) == 1 and not step.condition:
+    step = orders.steps[0]
+    if len(orders.steps) == 1 and not step.condition:
         if step.verb in ('explore', 'light'):
-            return Intent('explore', steps=steps)
+            return replace(orders, kind='explore')
         if step.verb == 'status':
             return Intent('status', 'get_status')
         if step.verb in _COMMANDS and step.unit in ('', 's') and not step.count:
             seconds = step.amount if step.unit else None
-            return Intent('command', TOOLS[step.verb], seconds, steps)
-    return Intent('orders', steps=steps)
+            tool = TOOLS[step.verb]
+            return replace(orders, kind='command', tool=tool, duration_s=seconds)
+    return orders
 
 
 is_stop('stop')  # compiles the patterns: the first stop takes no longer than the next

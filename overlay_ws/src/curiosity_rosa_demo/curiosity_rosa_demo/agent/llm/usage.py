@@ -14,16 +14,14 @@ crash in between loses no call, and calls at the same time see each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone, tzinfo
 import logging
 from pathlib import Path
 import sqlite3
 import threading
 from typing import NamedTuple
-import uuid
 
 from curiosity_rosa_demo.agent.llm.budget import (
     budget_refusal,
@@ -33,6 +31,7 @@ from curiosity_rosa_demo.agent.llm.budget import (
     Spending,
     Tokens,
 )
+from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.files import (
     check_integrity,
@@ -84,19 +83,6 @@ class Entry(NamedTuple):
 
 
 OF_NOBODY = Scope()
-_scope: ContextVar[Scope] = ContextVar('usage_scope', default=OF_NOBODY)
-
-
-@contextmanager
-def turn_scope(task: str) -> Iterator[None]:
-    """Calls within count for a new turn of ``task``. A turn that resumes counts anew; its task
-    goes on counting.
-    """
-    token = _scope.set(Scope(uuid.uuid4().hex, task))
-    try:
-        yield
-    finally:
-        _scope.reset(token)
 
 
 class UsageLedger:
@@ -134,7 +120,9 @@ class UsageLedger:
         """
         tokens = Tokens(input_tokens, estimated=True)
         cost = call_cost(self.llm, tokens)  # may import: without the lock
-        entry = Entry(None, self._now().timestamp(), self._today(), _scope.get())
+        order = current_order()  # a turn that resumes counts anew; its task goes on counting
+        scope = Scope(order.turn, order.task_id) if order.turn else OF_NOBODY
+        entry = Entry(None, self._now().timestamp(), self._today(), scope)
         with self._lock:
             spent = {kind: each for kind, (_, each) in self._show(entry.scope).items()}
             refusal = budget_refusal(self.llm, spent, input_tokens, cost)

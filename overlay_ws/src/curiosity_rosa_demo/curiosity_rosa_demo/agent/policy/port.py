@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL
 from curiosity_rosa_demo.agent.kernel.hear import Ordered
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import ORIGIN_KEY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.agent.skills.registry import (
 )
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import ORIGIN_KEY
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, Json, Mode

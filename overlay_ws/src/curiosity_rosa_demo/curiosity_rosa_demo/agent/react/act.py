@@ -14,12 +14,11 @@ A checkpoint with the operation was committed before: an interrupted one is not 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 import time
 
-from curiosity_rosa_demo.agent.react.gate import current_order, Order, under_order
 from curiosity_rosa_demo.agent.react.plan import (
     record_step,
-    RecordedStep,
     retry_step,
     trace_steps,
 )
@@ -32,71 +31,69 @@ from curiosity_rosa_demo.agent.react.supervise import (
 )
 from curiosity_rosa_demo.agent.react.think import put_question
 from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, ROUTINE, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.skills.executor import STOPPED
 from curiosity_rosa_demo.agent.skills.registry import VISION_SKILLS
-from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillResult, SkillStatus
+from curiosity_rosa_demo.agent.tasks.origin import current_order, under_order
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
-from curiosity_rosa_demo.domain.plan import Plan, StepStatus
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
     result_summary,
-    tool_result,
     trace_result,
 )
 
 ONE_CALL_AT_A_TIME_TEXT = 'One tool call at a time: this one was not carried out'
 MAX_LOOPS_PER_STEP = 3  # decisions on plans, questions and refused calls use no step
-INTERRUPTED = SkillResult(
-    status=SkillStatus.UNKNOWN, error_code=RefusalCode.INTERRUPTED, error_msg=INTERRUPTED_TEXT
-)
+INTERRUPTED = ToolResult.failure(INTERRUPTED_TEXT, RefusalCode.INTERRUPTED)
 
 
 def act(turn: Turn, env: TurnEnvironment) -> None:
     """Raises TurnCancelled."""
-    end_or_go_on(turn, env, record(turn, env, dispatch(turn, env)))
+    record(turn, env, dispatch(turn, env))
+    end_or_go_on(turn, env)
 
 
-def dispatch(turn: Turn, env: TurnEnvironment) -> SkillResult | None:
+def dispatch(turn: Turn, env: TurnEnvironment) -> ToolResult | None:
     """Run the operation. None: there is none."""
     op = turn.op
     if op is None:
         return None
     env.cancellation.check()
     env.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
-    with under_order(Order(current_order().origin, op, turn.approval)):
+    with under_order(replace(current_order(), call=op, approval=turn.approval)):
         done = env.skill_executor.result_of(op.skill, op.arguments, env.cancellation)
     if turn.approval is not None and turn.approval.rehearsal is not None:
-        compare_op(turn.approval.rehearsal, env, finite_float(done.metrics.get('distance_m')))
+        compare_op(turn.approval.rehearsal, env, finite_float(done.data.get('distance_m')))
     return done
 
 
 def observe_interrupted(turn: Turn, env: TurnEnvironment) -> None:
     """An interrupted act: what the operation did is not known."""
-    done = None if turn.op is None else INTERRUPTED
-    end_or_go_on(turn, env, record(turn, env, done))
+    record(turn, env, None if turn.op is None else INTERRUPTED)
+    end_or_go_on(turn, env)
 
 
-def record(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> SkillResult | None:
+def record(turn: Turn, env: TurnEnvironment, done: ToolResult | None) -> None:
     """Record the result of every call of this decision, the used budget and the plan's step.
-    Returns ``done``, of ``turn.op``.
+    ``done``: of ``turn.op``.
     """
     if turn.op is not None and done is not None:
         _record(turn, env, turn.op, done)
     _decline_further_calls(turn, env)
-    _record_step(turn, env, done)
+    _record_step(turn, env)
     turn.op = turn.approval = None
-    return done
 
 
 # --- The result --------------------------------------------------------------------------------
 
 
-def _record(turn: Turn, env: TurnEnvironment, op: Operation, done: SkillResult) -> None:
-    result = tool_result(done)
+def _record(turn: Turn, env: TurnEnvironment, op: Operation, result: ToolResult) -> None:
     cost = finite_float(result.data.get('cost'))
     if cost is None:
         cost = env.config.tool_costs.of(op.skill)
@@ -105,14 +102,14 @@ def _record(turn: Turn, env: TurnEnvironment, op: Operation, done: SkillResult) 
         data['note'] = f'The operator changed {edited} to {op.text}: that is what was done.'
     result = result.model_copy(update={'data': data})
     before_s = time.monotonic()
-    if done.error_code != RefusalCode.INTERRUPTED:
+    if result.error_code != RefusalCode.INTERRUPTED:
         trace_result(env.trace, op.skill, result)
-    turn.spend(steps=1, cost=cost, metres=_metres_driven(op, done, env))
+    turn.spend(steps=1, cost=cost, metres=_metres_driven(op, result, env))
     turn.failures_in_a_row = 0 if result.ok else turn.failures_in_a_row + 1
     turn.same_in_a_row, turn.refused_in_a_row = _repeat_count(turn, op, result), 0
     if result.ok and env.registry.get(op.skill).definition.resources_required:
         turn.refused = {}  # the robot has changed: a refused call may pass now
-    if done.error_code == RefusalCode.INTERNAL_ERROR:
+    if result.error_code == RefusalCode.INTERNAL_ERROR:
         turn.internal_error = True
     if op.skill == CAPTURE:
         turn.score = finite_float(result.data.get('score'))
@@ -137,14 +134,14 @@ def _picture(
     return picture if isinstance(picture, dict) else None
 
 
-def _metres_driven(op: Operation, done: SkillResult, env: TurnEnvironment) -> float:
+def _metres_driven(op: Operation, result: ToolResult, env: TurnEnvironment) -> float:
     """The measured path, or the longest possible one when there is no measurement. A failed motion
     reports a duration when it may have started.
     """
-    measured = finite_float(done.metrics.get('distance_m'))
+    measured = finite_float(result.data.get('distance_m'))
     if measured is not None:
         return measured
-    source = done.metrics if done.status is SkillStatus.FAILED else op.arguments
+    source = op.arguments if result.ok or result.error_code in STOPPED else result.data
     seconds = finite_float(source.get('duration_s')) or 0.0
     return seconds * env.config.guardrails.geofence.max_speed_mps
 
@@ -168,30 +165,28 @@ def _decline_further_calls(turn: Turn, env: TurnEnvironment) -> None:
             turn.answer_call(each.call_id, ToolResult.failure(why, RefusalCode.DECLINED))
 
 
-def _record_step(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> None:
+def _record_step(turn: Turn, env: TurnEnvironment) -> None:
     """Record the result of the plan's step; nothing for a call without one."""
     step, now = turn.step_id, time.time()
     if turn.plan is None or step is None:
         return
     turn.step_id = None
     if turn.call_id:
-        recorded = _attempted(turn.plan, step, turn.exchange(turn.call_id), env, done)
+        results = _attempted(turn.plan, step, turn.exchange(turn.call_id), env)
     else:  # it has only asked, and was told yes
-        recorded = record_step(turn.plan, step, True, '', {}, now)
-    trace_steps(env.trace, [recorded.result, *recorded.skipped])
-    turn.plan = recorded.plan
-    if recorded.result.status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
+        results = record_step(turn.plan, step, True, '', {}, now)
+    trace_steps(env.trace, results)
+    if results[0].status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
         turn.rehearsal = None
-    elif recorded.result.status is StepStatus.SUCCESS:
+    elif results[0].status is StepStatus.SUCCESS:
         compare_plan(turn, env, step)
 
 
 def _attempted(
-    plan: Plan, step: int, call: Exchange, env: TurnEnvironment, done: SkillResult | None
-) -> RecordedStep:
-    result = call.result or ToolResult.failure(INTERRUPTED_TEXT)
-    interrupted = done is not None and done.error_code == RefusalCode.INTERRUPTED
-    if interrupted and call.op and env.registry.get(call.tool).repeatable:
+    plan: Plan, step: int, call: Exchange, env: TurnEnvironment
+) -> list[ExecutionResult]:
+    result = call.result or INTERRUPTED
+    if call.code == RefusalCode.INTERRUPTED and call.op and env.registry.get(call.tool).repeatable:
         return retry_step(plan, step, INTERRUPTED_TEXT, time.time())
     summary = result_summary(result)
     return record_step(plan, step, result.ok, summary, dict(result.data), time.time())
@@ -200,7 +195,7 @@ def _attempted(
 # --- The end of the turn -----------------------------------------------------------------------
 
 
-def end_or_go_on(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> None:
+def end_or_go_on(turn: Turn, env: TurnEnvironment) -> None:
     """Set ``stop_reason`` (a DecisionType), ``ok`` and ``answer`` when the turn ends."""
     decision = turn.decision
     assert decision is not None
@@ -214,10 +209,12 @@ def end_or_go_on(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> 
     elif decision.type in (DecisionType.ABORT, DecisionType.SWITCH_TASK):
         _end(turn, decision.type, reason or decision.type.value)
     else:
-        _end_if_hopeless(turn, env, _mapped(turn, env, done))
+        _end_if_hopeless(turn, env)
 
 
-def _end_if_hopeless(turn: Turn, env: TurnEnvironment, mapped: DecisionType | None) -> None:
+def _end_if_hopeless(turn: Turn, env: TurnEnvironment) -> None:
+    call = turn.exchange(turn.call_id) if turn.call_id else None
+    mapped = env.registry.decision_on(call) if call and call.op else None
     patience, most = env.config.guardrails.patience, env.config.agent.turn.max_steps
     by_rules = turn.decision is not None and turn.decision.by == ROUTINE
     wants_more = turn.spent.steps >= most and turn.refused_in_a_row > 0
@@ -231,9 +228,8 @@ def _end_if_hopeless(turn: Turn, env: TurnEnvironment, mapped: DecisionType | No
         _end(turn, DecisionType.ABORT, text)
     elif refused_too_often(turn, env) and (by_rules or not rules_may_decide(turn, env)):
         text = refusals_text(turn, 'The model and the routine' if by_rules else 'The model')
-        last = turn.last_failed
-        asks = last is not None and env.registry.error_decision(last.tool, last.code)
-        _end_or_ask(turn, env, text, may_ask=asks is DecisionType.ASK_HUMAN)
+        asks = env.registry.decision_on(turn.last_failed) is DecisionType.ASK_HUMAN
+        _end_or_ask(turn, env, text, may_ask=asks)
     elif mapped is DecisionType.ASK_HUMAN:
         _end_or_ask(turn, env, _failed_text(turn), may_ask=True)
     elif turn.failures_in_a_row >= patience.failures_in_a_row:
@@ -244,15 +240,6 @@ def _end_if_hopeless(turn: Turn, env: TurnEnvironment, mapped: DecisionType | No
         times = turn.same_in_a_row + 1
         text = f'{_last_call(turn)} had the same result {times} times in a row'
         _end_or_ask(turn, env, text, may_ask=may_ask)
-
-
-def _mapped(turn: Turn, env: TurnEnvironment, done: SkillResult | None) -> DecisionType | None:
-    """The error map's decision on the last operation; None when it has none, or did not fail."""
-    call = turn.last_op
-    if done is None or done.status is SkillStatus.SUCCESS or call is None:
-        return None
-    decide = env.registry.error_decision
-    return decide(call.tool, done.error_code) or decide(call.tool, done.error_msg)
 
 
 def _last_call(turn: Turn) -> str:

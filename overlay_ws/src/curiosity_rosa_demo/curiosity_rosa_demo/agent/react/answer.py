@@ -6,34 +6,41 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The stage ``ask``: waits for the operator, and checks again what was approved.
+"""Waits for the operator, and checks again what was approved: the stage ``ask`` of a turn, and a
+direct order.
 
-A checkpoint with the question was committed before: after a restart it is asked again.
+A checkpoint with a turn's question was committed before: after a restart it is asked again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 import json
 import time
 
-from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
-from curiosity_rosa_demo.agent.react.gate import Approval
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, approved_op, put, wait_for_answer
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of
+from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
 from curiosity_rosa_demo.agent.react.plan import approve_step, reject_step, trace_steps
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
+from curiosity_rosa_demo.agent.react.rules import Ask
 from curiosity_rosa_demo.agent.react.think import (
-    BadCall,
     check,
-    checked_operation,
     observe,
     put_question,
     refuse,
 )
 from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, Turn, TurnEnvironment
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Decision, Question
+from curiosity_rosa_demo.agent.skills.skill import BadArguments
+from curiosity_rosa_demo.agent.tasks.origin import Approval, current_order, Order
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Decision, Json, Question
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
-from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.trace.events import QuestionAnswered
+from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 
 REJECTED_TEXT = 'Rejected by the operator'
 
@@ -43,7 +50,7 @@ def ask(turn: Turn, env: TurnEnvironment) -> None:
     question, since_s = turn.question, time.monotonic()
     if question is None:
         return
-    answer = env.approval_queue.ask(question, env.cancellation)
+    answer = wait_for_answer(question, env.approval_queue, env.trace, env.cancellation)
     turn.spend(seconds=since_s - time.monotonic())  # a wait for a person does not count
     apply_answer(turn, env, question, answer)
 
@@ -52,10 +59,7 @@ def apply_answer(
     turn: Turn, env: TurnEnvironment, question: Question, answer: ApprovalAnswer
 ) -> None:
     """An approved operation is checked again with current facts: an answer takes time."""
-    action = answer.action
-    told = QuestionAnswered(question.id, action.value.lower(), answer.why, by=answer.by)
-    env.trace(**told.trace_fields())
-    turn.question, op = None, question.op
+    action, turn.question, op = answer.action, None, question.op
     yes = action is ApprovalAction.APPROVE if op is None else action is not ApprovalAction.REJECT
     if op is None and turn.stop_reason == ASK_TO_CONTINUE:
         turn.stop_reason, turn.decision = '' if yes else 'ABORT', Decision()
@@ -76,9 +80,8 @@ def _reject_step(turn: Turn, env: TurnEnvironment, why: str) -> None:
     """Record the operator's no to the plan's step, which ends the plan; nothing without one."""
     if turn.plan is None or turn.step_id is None:
         return
-    recorded = reject_step(turn.plan, turn.step_id, why or 'no', time.time())
-    trace_steps(env.trace, [recorded.result, *recorded.skipped])
-    turn.plan, turn.step_id = recorded.plan, None
+    trace_steps(env.trace, reject_step(turn.plan, turn.step_id, why or 'no', time.time()))
+    turn.step_id = None
 
 
 def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: ApprovalAnswer) -> None:
@@ -86,18 +89,19 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
     fence and the question did not say so.
     """
     if turn.plan is not None and turn.step_id is not None:
-        turn.plan = approve_step(turn.plan, turn.step_id)
+        approve_step(turn.plan, turn.step_id)
     op, note = question.op, ''
     if op is None:
         return
+    try:
+        op, before = approved_op(op, answer, env.registry), op.text
+    except BadArguments as problem:
+        why = f'Wrong arguments for {problem}'
+        why = f'The operator changed the arguments of {op.text}, but: {why}'
+        refuse(turn, env, why)
+        return
     if answer.action is ApprovalAction.EDIT:
-        note, before = f'The operator changed {op.text}: ', op.text
-        try:
-            op = checked_operation(op.skill, answer.arguments, env, op.call_id, op.plan_step)
-        except BadCall as problem:
-            why = f'The operator changed the arguments of {before}, but: {problem}'
-            refuse(turn, env, why)
-            return
+        note = f'The operator changed {before}: '
         env.trace(TraceKind.OBSERVE, f'The operator changed {before} to {op.text}')
         turn.change(op.call_id, input=json.dumps(op.arguments), edited_from=before)
     observe(turn, env)
@@ -122,3 +126,63 @@ def _approval(
     # A plan is compared as a whole.
     rehearsal = rehearse_op(turn, env, op) if turn.rehearsal is None else None
     return Approval(op, question.leaves_fence, rehearsal)
+
+
+# --- A direct order ----------------------------------------------------------------------------
+
+
+class NotAdmitted(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.reason)
+        self.refusal = refusal
+
+
+def admit(
+    op: Operation, env: TurnEnvironment, cancellation: Cancellation, reset: Callable[[], None]
+) -> Order:
+    """The order that may be dispatched, with the operator's yes where the gate asks for one.
+    Blocks until the answer. The operator may have changed the arguments. ``reset`` begins a new
+    budget before each check: neither the time since the last order nor a wait for a person counts.
+    Raises NotAdmitted and TurnCancelled.
+    """
+    order = replace(current_order(), call=op)
+    while True:
+        reset()
+        verdict = verdict_on(op, env, order)
+        if isinstance(verdict, Refusal):
+            raise NotAdmitted(verdict)
+        if verdict is None:
+            return order
+        # After a yes the gate is asked again: an answer takes time.
+        leaves_fence, rehearsal = bool(verdict.fence), rehearsal_of(op, env, order.origin)
+        asked = put(env.trace, op.text, verdict.reasons, op, rehearsal, leaves_fence=leaves_fence)
+        answer = wait_for_answer(asked, env.approval_queue, env.trace, cancellation)
+        if answer.action is ApprovalAction.REJECT:
+            raise NotAdmitted(_rejected(op, answer.why))
+        try:
+            op = approved_op(op, answer, env.registry)
+        except BadArguments as error:
+            wrong = _rejected(op, f'the changed arguments are wrong: {error}')
+            raise NotAdmitted(wrong) from None
+        # What the operator's own arguments do is checked again, and rehearsed again.
+        approval = Approval(op, leaves_fence, rehearsal_of(op, env, order.origin))
+        order = replace(order, call=op, approval=approval)
+
+
+def verdict_on(op: Operation, env: TurnEnvironment, order: Order) -> Refusal | Ask | None:
+    """What the gate says to a direct order now; None: it may run."""
+    return env.world.order_verdict(proposal_of(op, env.registry, env.config), order)
+
+
+def rehearsal_of(
+    op: Operation, env: TurnEnvironment, origin: Origin, facts: Json | None = None
+) -> Rehearsal | None:
+    """What a direct order would do; None: it does not drive. ``facts``: by default as of now."""
+    language, seen = env.config.prompts.default_language, env.world.surroundings()
+    stage = stage_of(env.config, env.registry, seen, origin, language)
+    return rehearse([Call(op)], env.world.facts() if facts is None else facts, stage)
+
+
+def _rejected(op: Operation, why: str) -> Refusal:
+    answer = f'rejected by the operator: {why}' if why else 'rejected by the operator'
+    return not_approved(op, (answer,), 'order something else, or ask the operator')

@@ -6,18 +6,26 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The queue of the agent's questions to the operator. Thread-safe."""
+"""The agent's questions to the operator: how each is put, waits in a queue, and is answered."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 import threading
 import time
+import uuid
 
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
+from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
+from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.infra.spans import span
+from curiosity_rosa_demo.trace.events import QuestionAnswered, QuestionAsked
+from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 class QuestionNotFound(Exception):
@@ -48,8 +56,8 @@ class _PendingQuestion:
 
 
 class ApprovalQueue:
-    """``on_change`` is called after a question is added or removed, in the thread of ask().
-    ``is_attended`` False: no operator can answer.
+    """Thread-safe. ``on_change`` is called after a question is added or removed, in the thread of
+    ask(). ``is_attended`` False: no operator can answer.
     """
 
     def __init__(
@@ -156,3 +164,50 @@ class ApprovalQueue:
     def _notify(self) -> None:
         with self._lock:
             self._lock.notify_all()
+
+
+# --- A question of the order of this context ---------------------------------------------------
+
+
+def put(
+    trace: TraceFunction,
+    text: str,
+    reasons: Sequence[str] = (),
+    op: Operation | None = None,
+    rehearsal: Rehearsal | None = None,
+    *,
+    leaves_fence: bool = False,
+) -> Question:
+    """A new question, which is told in the trace. ``op`` waits for its answer."""
+    question = Question(
+        id=f'q{uuid.uuid4().hex[:8]}',
+        text=visible(text if op is None else op.full_text),
+        op=op,
+        reasons=[visible(reason) for reason in reasons],
+        asked_at=time.time(),
+        rehearsal=rehearsal,
+        leaves_fence=leaves_fence,
+        task_id=current_order().task_id,
+    )
+    why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
+    asked = QuestionAsked(question.id, '' if rehearsal is None else rehearsal.text)
+    trace(**asked.trace_fields(f'Asking: {text}{why}'))
+    return question
+
+
+def wait_for_answer(
+    question: Question, queue: ApprovalQueue, trace: TraceFunction, cancellation: Cancellation
+) -> ApprovalAnswer:
+    """Wait for the answer, and tell it in the trace. Raises TurnCancelled."""
+    answer = queue.ask(question, cancellation)
+    told = QuestionAnswered(question.id, answer.action.value.lower(), answer.why, by=answer.by)
+    trace(**told.trace_fields())
+    return answer
+
+
+def approved_op(op: Operation, answer: ApprovalAnswer, registry: SkillRegistry) -> Operation:
+    """The operation that a yes allows; an EDIT has replaced its arguments. Raises BadArguments."""
+    if answer.action is not ApprovalAction.EDIT:
+        return op
+    given = {} if answer.arguments is None else answer.arguments
+    return replace(op, arguments=arguments_as_json(registry.get(op.skill), given))

@@ -40,9 +40,9 @@ from curiosity_rosa_demo.agent.react.supervise import (
 from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, ROUTINE, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model import rules
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.geometry import Place
@@ -75,12 +75,12 @@ class PlanDecider:
             return None if plan.metadata.get(PROPOSED_KEY) else _ended(plan)
         given = plan.status is PlanStatus.CREATED and not plan.metadata.get(PROPOSED_KEY)
         if given and (why := rehearse_plan(turn, self._env, plan)):
-            return self._refused(turn, plan, why)
+            return self._refused(plan, why)
         following = next_step(plan, turn.observation, time.time())
         trace_steps(self._env.trace, following.results)
-        turn.plan, step = following.plan, following.step
+        step = following.step
         if step is None:
-            return _ended(following.plan)
+            return _ended(plan)
         calls: tuple[Exchange, ...] = ()
         if following.op_skill:
             call = json.dumps(following.arguments)
@@ -88,10 +88,10 @@ class PlanDecider:
         asked = following.question
         return Choice(reason=step.description, calls=calls, question=asked, step_id=step.step_id)
 
-    def _refused(self, turn: Turn, plan: Plan, why: str) -> Choice:
+    def _refused(self, plan: Plan, why: str) -> Choice:
         text = f'{why}. The plan was not begun.'
         self._env.trace(TraceKind.ERROR, text, tool_name='plan', ok=False, error_reason=text)
-        turn.plan = cancel_plan(plan)
+        cancel_plan(plan)
         return Choice(DecisionType.ABORT, text)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m
-from curiosity_rosa_demo.agent.react.gate import Order, order_verdict, proposal_of
+from curiosity_rosa_demo.agent.react.gate import order_verdict, proposal_of
 from curiosity_rosa_demo.agent.react.rules import Ask, geofence
 from curiosity_rosa_demo.agent.react.situation import (
     Limits,
@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.react.situation import (
 from curiosity_rosa_demo.agent.skills.drive import SpeedEstimate
 from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.tasks.origin import Order
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult

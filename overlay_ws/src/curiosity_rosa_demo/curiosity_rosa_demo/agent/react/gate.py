@@ -18,10 +18,7 @@ for each call of the rover at its dispatch (``call_refusal``), where nobody can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from curiosity_rosa_demo.agent.react.fence import geofence_refusal
@@ -42,76 +39,15 @@ from curiosity_rosa_demo.agent.react.situation import (
     situation_of_facts,
 )
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.tasks.origin import Approval, Order
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.models import Json, Model
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
-from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.spans import span
-
-# -----------------------------------------------------------------------------------------------
-# The order that the current context carries out, from its door to the rover's tool
-#
-# A context variable holds it, because a skill's call passes through ROSA, LangGraph and the
-# skill's own thread. SkillRun copies the context into that thread.
-
-
-@dataclass
-class Approval:
-    """A person's yes to one call. One dispatch uses it up. ``leaves_fence``: whether the question
-    said that the call may leave the fence. ``rehearsal``: what the call was expected to do at the
-    time of the yes.
-    """
-
-    op: Operation
-    leaves_fence: bool
-    rehearsal: Rehearsal | None = None
-    used: bool = False
-
-    def covers(self, op: Operation) -> bool:
-        """Whether the yes was for this call and is still unused."""
-        return not self.used and is_same_call(self.op, op)
-
-
-@dataclass(frozen=True)
-class Order:
-    """``call``: the skill's call that the order dispatches; None: the dispatched tool itself.
-    Without a known origin an order counts as the model's, which is bound by every rule.
-    """
-
-    origin: Origin = Origin.MODEL
-    call: Operation | None = None
-    approval: Approval | None = None
-
-    def is_within(self, op: Operation) -> bool:
-        """Whether ``op`` is a call within the ordered skill, not the skill itself."""
-        return self.call is not None and not is_same_call(self.call, op)
-
-
-def is_same_call(one: Operation, other: Operation) -> bool:
-    return (one.skill, one.arguments) == (other.skill, other.arguments)
-
-
-UNKNOWN_ORDER = Order()
-_current_order: ContextVar[Order] = ContextVar('current_order')
-
-
-@contextmanager
-def under_order(order: Order) -> Iterator[None]:
-    """What this context asks of the rover belongs to ``order``."""
-    token = _current_order.set(order)
-    try:
-        yield
-    finally:
-        _current_order.reset(token)
-
-
-def current_order() -> Order:
-    return _current_order.get(UNKNOWN_ORDER)
-
 
 Verdict = Refusal | Ask | None
 

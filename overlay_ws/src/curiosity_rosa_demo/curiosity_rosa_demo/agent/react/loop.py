@@ -17,19 +17,24 @@ free text is traced as HYPOTHESIZE, or as OBSERVE once the turn has made a call.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 import sqlite3
 import time
 from typing import Any, TypedDict
 import uuid
 
-from curiosity_rosa_demo.agent.llm.usage import turn_scope
 from curiosity_rosa_demo.agent.react.act import act, observe_interrupted
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.plan import trace_plan
 from curiosity_rosa_demo.agent.react.think import Decider, given_plan, think
-from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment, TurnRequest, TurnResult
-from curiosity_rosa_demo.domain.brain_state import DecisionType
+from curiosity_rosa_demo.agent.react.turn import (
+    NOTHING_SAID,
+    Turn,
+    TurnEnvironment,
+    TurnRequest,
+)
+from curiosity_rosa_demo.agent.tasks.origin import current_order, under_order
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.plan import PlanError
 from curiosity_rosa_demo.infra.spans import activated, current_span, NO_SPAN, Span
@@ -119,8 +124,8 @@ class TurnExecutor:
         self, env: TurnEnvironment, deciders: Sequence[Decider], saver: TurnCheckpointer
     ) -> None:
         self.env, self.deciders, self._saver = env, deciders, saver
-        self.request = TurnRequest('', Cancellation())
-        self.last_result: TurnResult | None = None
+        self.request = TurnRequest(NOTHING_SAID, Cancellation())
+        self.last_result: Turn | None = None
         self.turn = Turn()
         self._graph = compiled(self._stage, self._after_think, self._after_act, saver)
         self._step: Span | None = None  # of the stages since ``think``, in the turn's thread
@@ -129,12 +134,12 @@ class TurnExecutor:
         """Run one turn and set ``last_result``. Blocks; call it in a thread without an event loop.
         Raises TurnCancelled.
         """
-        request, self.request = self.request, TurnRequest('', Cancellation())
+        request, self.request = self.request, TurnRequest(NOTHING_SAID, Cancellation())
         env, self.turn = self.env, Turn(goal=inputs['input'])
-        env.hear(self.turn.goal)
+        env.hear(request.said)
         env.history, env.cancellation = inputs.get('chat_history', ()), request.cancellation
         try:
-            with turn_scope(request.thread_id):
+            with under_order(replace(current_order(), turn=uuid.uuid4().hex)):
                 self._run(request)
         except TurnLost as failure:
             self.turn = Turn(answer=str(failure))
@@ -152,16 +157,7 @@ class TurnExecutor:
         else:
             failed = TurnFailed(False, turn.score, turn.answer)
             env.trace(**failed.trace_fields(turn.answer))
-        switches = turn.stop_reason == DecisionType.SWITCH_TASK.value
-        self.last_result = TurnResult(
-            ok=turn.ok,
-            answer=turn.answer,
-            score=turn.score,
-            is_good=turn.is_good,
-            steps=turn.spent.steps,
-            goal=turn.answer if switches else '',
-            internal_error=turn.internal_error,
-        )
+        self.last_result = turn
         return {'output': turn.answer}
 
     def _run(self, request: TurnRequest) -> None:

@@ -6,11 +6,11 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Steps through a plan, one operation at a time. Pure: it returns the next step and never acts.
+"""Steps through a plan, one operation at a time: it names the next step and never acts.
 
-No function changes the given plan; each returns a new one, which can be stored at any point. The
-state of a step is its status. While its fallback is next or runs, the step's metadata has the text
-of the failure before it under PROGRESS_KEY. Times are Unix times in seconds.
+The plan itself holds how far it is, so that it can be stored at any point. The state of a step is
+its status. While its fallback is next or runs, the step's metadata has the text of the failure
+before it under PROGRESS_KEY. Times are Unix times in seconds.
 """
 
 from __future__ import annotations
@@ -140,7 +140,6 @@ class NextStep:
     of the steps that ended or failed before this one was found.
     """
 
-    plan: Plan
     step: PlanStep | None = None
     op_skill: str = ''
     arguments: Json = field(default_factory=dict)
@@ -148,23 +147,11 @@ class NextStep:
     results: list[ExecutionResult] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class RecordedStep:
-    """``result`` is PENDING when the step or its fallback runs next. ``skipped``: results of the
-    steps that will not run.
-    """
-
-    plan: Plan
-    result: ExecutionResult
-    skipped: list[ExecutionResult] = field(default_factory=list)
-
-
 def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
     """The next operation or question. ``facts``: the observation, for preconditions.
 
     A step that is RUNNING already has lost its result, and fails.
     """
-    plan = plan.model_copy(deep=True)
     results: list[ExecutionResult] = []
     while not _is_over(plan):
         step = next(step for step in plan.steps if step.status in UNFINISHED)
@@ -192,75 +179,70 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
         else:
             plan.status = PlanStatus.EXECUTING
         step.status = StepStatus.WAIT_CONFIRMATION if ask else StepStatus.RUNNING
-        return NextStep(plan, step, skill, arguments, ask, results)
-    return NextStep(plan, results=results + _end_plan(plan, now))
+        return NextStep(step, skill, arguments, ask, results)
+    return NextStep(results=results + _end_plan(plan, now))
 
 
-def approve_step(plan: Plan, step_id: int) -> Plan:
-    """Record the operator's approval; the operation may run. Raises PlanError."""
-    plan, step = _open_step(plan, step_id)
+# Each ``Raises PlanError`` unless the step runs or waits for an answer. What is recorded returns
+# the result of the step, which is PENDING when the step or its fallback runs next, and then those
+# of the steps that will not run.
+
+
+def approve_step(plan: Plan, step_id: int) -> None:
+    """Record the operator's approval; the operation may run."""
+    step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.APPROVED
     step.status = StepStatus.RUNNING
-    return plan
 
 
-def reject_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
-    """Record the operator's rejection, which ends the plan. Raises PlanError."""
-    plan, step = _open_step(plan, step_id)
+def reject_step(plan: Plan, step_id: int, why: str, now: float) -> list[ExecutionResult]:
+    """Record the operator's rejection, which ends the plan."""
+    step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.CANCELLED
-    result, *skipped = _failed(plan, step, f'rejected: {why}', now, retry=False)
-    return RecordedStep(plan, result, skipped)
+    return _failed(plan, step, f'rejected: {why}', now, retry=False)
 
 
 def record_step(
     plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float
-) -> RecordedStep:
-    """Record the result of the operation, or the yes to a plain question. Raises PlanError."""
-    plan, step = _open_step(plan, step_id)
+) -> list[ExecutionResult]:
+    """Record the result of the operation, or the yes to a plain question."""
+    step = _open_step(plan, step_id)
     if not ok:
-        result, *skipped = _failed(plan, step, message or 'it failed', now, output)
-        return RecordedStep(plan, result, skipped)
+        return _failed(plan, step, message or 'it failed', now, output)
     plan.status = PlanStatus.EXECUTING
     if PROGRESS_KEY in step.metadata:
         output = {**output, 'fallback': step.fallback}
     result = _succeeded(plan, step, message, output, now)
-    return RecordedStep(plan, result, _end_plan(plan, now) if _is_over(plan) else [])
+    return [result, *(_end_plan(plan, now) if _is_over(plan) else [])]
 
 
-def cancel_plan(plan: Plan) -> Plan:
+def retry_step(plan: Plan, step_id: int, why: str, now: float) -> list[ExecutionResult]:
+    """Make an interrupted, repeatable operation PENDING again."""
+    step = _open_step(plan, step_id)
+    plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
+    why = f'{why}; it is done again'
+    return [ExecutionResult(plan.plan_id, step_id, False, step.status, why, timestamp=now)]
+
+
+def cancel_plan(plan: Plan) -> None:
     """End a plan whose turn is over: its open steps are not carried out. An ended one stays."""
     if plan.status not in ENDED_STATUSES:
         plan.status = PlanStatus.CANCELLED
         for step in plan.steps:
             if step.status in UNFINISHED:
                 step.status = StepStatus.SKIPPED
-    return plan
 
 
-def retry_step(plan: Plan, step_id: int, why: str, now: float) -> RecordedStep:
-    """Make an interrupted, repeatable operation PENDING again. Raises PlanError."""
-    plan, step = _open_step(plan, step_id)
-    plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
-    message = f'{why}; it is done again'
-    return RecordedStep(
-        plan,
-        ExecutionResult(plan.plan_id, step_id, False, step.status, message, timestamp=now),
-    )
-
-
-def revised_plan(old: Plan, new: Plan) -> Plan:
-    """``new`` with the steps that ``old`` has completed already marked as done.
-
-    Two steps are the same when their ID and their operation are.
+def keep_done(old: Plan, new: Plan) -> None:
+    """Mark the steps of ``new`` that ``old`` has completed. Two steps are the same when their ID
+    and their operation are.
     """
-    new = new.model_copy(deep=True)
     done = {step.step_id: step for step in old.steps if step.status is StepStatus.SUCCESS}
     for step in new.steps:
         if step.step_id in done and _operation_key(step) == _operation_key(done[step.step_id]):
             step.status = StepStatus.SUCCESS
-    return new
 
 
 def check_plan(plan: Plan, skills: Collection[str]) -> list[str]:
@@ -323,14 +305,13 @@ def _is_over(plan: Plan) -> bool:
     return plan.status in ENDED_STATUSES or plan.is_finished() or bool(plan.get_failed_steps())
 
 
-def _open_step(plan: Plan, step_id: int) -> tuple[Plan, PlanStep]:
-    """A copy of the plan, and its step that runs or waits for an answer. Raises PlanError."""
-    plan = plan.model_copy(deep=True)
+def _open_step(plan: Plan, step_id: int) -> PlanStep:
+    """The step that runs or waits for an answer. Raises PlanError."""
     for step in plan.steps:
         if step.step_id == step_id:
             if step.status not in (StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION):
                 raise PlanError(f'step {step_id} is {step.status.value}, not running')
-            return plan, step
+            return step
     there_are = ', '.join(str(step.step_id) for step in plan.steps) or 'none'
     raise PlanError(f'step_id {step_id} is not in the plan, but {there_are}')
 

@@ -20,9 +20,9 @@ import math
 
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, stage_of
-from curiosity_rosa_demo.agent.react.gate import current_order
 from curiosity_rosa_demo.agent.react.plan import NoOperation, step_operation
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation

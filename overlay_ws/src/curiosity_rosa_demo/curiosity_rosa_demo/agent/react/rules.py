@@ -270,11 +270,6 @@ CALL_RULES = tuple(rule for rule in RULES if rule not in TURN_RULES)
 LEG_RULES = (*CALL_RULES, geofence_refusal)
 
 
-def find_refusal(proposal: Proposal, situation: Situation, limits: Limits) -> Refusal | None:
-    """The first rule that refuses; None when all let the proposal pass."""
-    return first_refusal(RULES, proposal, situation, limits)
-
-
 def drive_refusal(
     name: str, duration_s: float, facts: Mapping[str, object], spent: Spent, limits: Limits
 ) -> Refusal | None:

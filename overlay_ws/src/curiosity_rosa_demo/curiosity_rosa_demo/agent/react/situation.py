@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from curiosity_rosa_demo.domain.brain_state import BatteryLevel, BrainState, RunningSkill, Spent
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel, RunningSkill, Spent
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -125,16 +125,6 @@ class Limits:
         if proposal.is_stop:
             return False
         return proposal.skill in self.motions or 'base' in proposal.skill_resources
-
-
-def situation_of(state: BrainState) -> Situation:
-    react = state.react
-    return situation_of_facts(
-        react.observation,
-        spent=react.spent,
-        running=state.skills.running,
-        refused=react.refused,
-    )
 
 
 def situation_of_facts(

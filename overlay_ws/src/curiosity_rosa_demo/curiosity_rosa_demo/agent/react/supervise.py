@@ -24,9 +24,8 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import TOOLS
-from curiosity_rosa_demo.agent.language.understand import Intent
+from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.react.prompt import text_of
-from curiosity_rosa_demo.agent.react.think import mapped_failure
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.rules import RULES
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
@@ -75,9 +74,9 @@ def exchange_to_retry(turn: Turn, env: TurnEnvironment) -> Exchange | None:
     retry. It retries a call once, and only when that is harmless: a skill that leads to a state
     (``repeatable``), or one that did not start because another one held its resource.
     """
-    if mapped_failure(turn, env) is not DecisionType.RETRY or turn.exchanges[-1].retry_of:
+    call = turn.exchanges[-1] if turn.exchanges else None
+    if call is None or call.retry_of or env.registry.decision_on(call) is not DecisionType.RETRY:
         return None
-    call = turn.exchanges[-1]
     if call.code == RefusalCode.RESOURCE_CONFLICT:
         return call
     return call if call.op and env.registry.get(call.tool).repeatable else None

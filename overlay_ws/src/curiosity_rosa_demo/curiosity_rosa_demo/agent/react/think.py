@@ -19,36 +19,29 @@ from dataclasses import dataclass
 import json
 import time
 from typing import Literal, Protocol
-import uuid
 
-from curiosity_rosa_demo.agent.react.gate import (
-    current_order,
-    Order,
-    order_verdict,
-    proposal_of,
-    traced_check,
-)
+from curiosity_rosa_demo.agent.react.ask import put
+from curiosity_rosa_demo.agent.react.gate import order_verdict, proposal_of, traced_check
 from curiosity_rosa_demo.agent.react.plan import (
     check_plan,
+    keep_done,
     left_out_text,
-    revised_plan,
     trace_plan,
 )
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op, rehearse_plan
 from curiosity_rosa_demo.agent.react.rules import NOTHING
 from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, Turn, TurnEnvironment
-from curiosity_rosa_demo.agent.skills.monitor import current_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
-from curiosity_rosa_demo.domain.brain_state import Decision, DecisionType, Json, Question
-from curiosity_rosa_demo.domain.models import json_object, ToolResult, TraceKind
+from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
+from curiosity_rosa_demo.domain.brain_state import Decision, DecisionType, Json
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange, Operation
 from curiosity_rosa_demo.domain.plan import Plan, PlanError, PlanStatus
 from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response, LEFT_OUT
-from curiosity_rosa_demo.domain.refusal import Refusal
-from curiosity_rosa_demo.domain.text import clip, visible
+from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
+from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
-from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.reporter import result_summary
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator, ValidationError
 
@@ -108,7 +101,7 @@ def observe(turn: Turn, env: TurnEnvironment) -> None:
             'seconds': round(budget.max_seconds - spent.seconds, 1),
         },
     }
-    mapped = mapped_failure(turn, env)
+    mapped = env.registry.decision_on(turn.exchanges[-1] if turn.exchanges else None)
     if mapped is not None:  # REPLAN: find another way; RETRY: it may work now
         observation['error_map'] = mapped.value
     if turn.plan is not None:
@@ -121,16 +114,6 @@ def observe(turn: Turn, env: TurnEnvironment) -> None:
     memory: list[JsonValue] = [*env.recalled.splitlines()]
     _add(observation, 'memory', memory, lambda left: '\n'.join(map(str, left)))
     turn.observation, turn.iter = observation, turn.iter + 1
-
-
-def mapped_failure(turn: Turn, env: TurnEnvironment) -> DecisionType | None:
-    """The error map's decision on the last call; None when it did not fail, or the map has no
-    entry for the failure.
-    """
-    last = turn.exchanges[-1] if turn.exchanges else None
-    if last is None or last.result is None or last.ok:
-        return None
-    return env.registry.error_decision(last.tool, last.result.error_reason)
 
 
 def _results(turn: Turn) -> Iterable[JsonValue]:
@@ -235,13 +218,13 @@ def checked_operation(
     skills = {skill.definition.name: skill for skill in env.registry.for_model()}
     if name not in skills:
         known = ', '.join(skills)
-        raise BadCall(f"Unknown tool '{clip(name)}'; there are: {known}", 'SKILL_NOT_FOUND')
+        raise BadCall(
+            f"Unknown tool '{clip(name)}'; there are: {known}", RefusalCode.SKILL_NOT_FOUND
+        )
     try:
-        validated = json_object(arguments_as_json(skills[name], arguments))
+        validated = arguments_as_json(skills[name], arguments)
     except BadArguments as error:
-        raise BadCall(f'Wrong arguments for {error}', 'PARAM_INVALID') from None
-    except ValueError as error:  # NaN, which has no JSON form
-        raise BadCall(f'Wrong arguments for {name}: {error}', 'PARAM_INVALID') from None
+        raise BadCall(f'Wrong arguments for {error}', RefusalCode.PARAM_INVALID) from None
     return Operation(name, validated, call_id, plan_step)
 
 
@@ -311,19 +294,7 @@ def put_question(
         rehearsal = turn.rehearsal  # of the whole plan, which the question is about
     else:
         rehearsal = None if op is None else rehearse_op(turn, env, op)
-    turn.question = question = Question(
-        id=f'q{uuid.uuid4().hex[:8]}',
-        text=visible(text),
-        op=op,
-        reasons=[visible(reason) for reason in reasons],
-        asked_at=time.time(),
-        rehearsal=rehearsal,
-        leaves_fence=leaves_fence,
-        task_id=current_task(),
-    )
-    why = f' ({"; ".join(question.reasons)})' if question.reasons else ''
-    asked = QuestionAsked(question.id, '' if rehearsal is None else rehearsal.text)
-    env.trace(**asked.trace_fields(f'Asking: {text}{why}'))
+    turn.question = put(env.trace, text, reasons, op, rehearsal, leaves_fence=leaves_fence)
 
 
 # --- ``decide``: the one tool that is no skill. With it a model changes course -----------------
@@ -383,7 +354,7 @@ def _patch_plan(turn: Turn, env: TurnEnvironment, patch: PlanPatch) -> dict[str,
     if problems:
         raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
     if patch.action == 'revise' and turn.plan is not None:
-        plan = revised_plan(turn.plan, plan)
+        keep_done(turn.plan, plan)
     if why := rehearse_plan(turn, env, plan):
         raise BadCall(f'{why}. The plan is not taken.')
     plan.metadata[PROPOSED_KEY] = True

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 import time
@@ -19,14 +19,14 @@ from typing import Any, Literal, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.language.understand import understand, Utterance
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.gate import Approval
 from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES
 from curiosity_rosa_demo.agent.react.situation import Limits, Situation, situation_of_facts
 from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.domain.brain_state import Json, ProposedOps, ReactState
+from curiosity_rosa_demo.agent.tasks.origin import Approval
+from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, ProposedOps, ReactState
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
@@ -113,17 +113,22 @@ class Turn(ReactState):
         return last is not None and (last.code == 'REJECTED' or last.data.get('answer') == 'no')
 
     @property
+    def new_goal(self) -> str:
+        """Of a SWITCH_TASK; '' for any other end."""
+        return self.answer if self.stop_reason == DecisionType.SWITCH_TASK.value else ''
+
+    @property
     def plan_is_open(self) -> bool:
         return self.plan is not None and self.plan.status not in ENDED_STATUSES
 
 
 @dataclass
 class TurnRequest:
-    """One turn. An interrupted turn resumes under its ``thread_id``; '' for a turn that never
-    resumes. ``on_start`` gets the number of calls that the turn made before.
+    """One turn for the goal ``said``. An interrupted turn resumes under its ``thread_id``; '': it
+    never does. ``on_start`` gets the number of calls that the turn made before.
     """
 
-    text: str
+    said: Utterance
     cancellation: Cancellation
     thread_id: str = ''
     plan: Json | None = None
@@ -166,14 +171,14 @@ class TurnEnvironment:
     def skill_executor(self) -> SkillExecutor:
         return SkillExecutor(self.registry, self.world, monitor=self.monitor)
 
-    def hear(self, goal: str) -> None:
-        """Understand the goal of the turn that begins, or goes on."""
+    def hear(self, goal: Utterance) -> None:
+        """Take the goal of the turn that begins, or goes on; the skills' own words order, too."""
         words = (
             (phrase, skill.definition.name)
             for skill in self.registry.for_model()
             for phrase in skill.words
         )
-        self.said = understand(goal, tuple(words))
+        self.said = replace(goal, skill_words=tuple(words))
 
     def situation(self, turn: Turn) -> Situation:
         """Of the gate's rules, by the turn's last observation."""
@@ -183,16 +188,3 @@ class TurnEnvironment:
             running=self.skill_executor.monitor.competing(),
             refused=turn.refused,
         )
-
-
-@dataclass
-class TurnResult:
-    """How a turn ended. ``score`` and ``is_good`` are those of its last capture."""
-
-    ok: bool
-    answer: str
-    score: float | None = None
-    is_good: bool = False
-    steps: int = 0
-    goal: str = ''  # of a SWITCH_TASK: the new goal
-    internal_error: bool = False  # a fault of our own has ended it; ok is False

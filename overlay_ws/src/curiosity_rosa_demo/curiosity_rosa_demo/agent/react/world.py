@@ -18,9 +18,7 @@ from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.react.forecast import MeasuredSpeeds, Surroundings
 from curiosity_rosa_demo.agent.react.gate import (
     call_refusal,
-    current_order,
     GateDecision,
-    Order,
     order_verdict,
     traced_check,
 )
@@ -30,6 +28,7 @@ from curiosity_rosa_demo.agent.react.situation import (
     Proposal,
     situation_of_facts,
 )
+from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS

@@ -14,10 +14,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.language.understand import Intent
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast, TurnView
 
 MAX_ATTEMPTS = 3  # calls of a failing tool
 _GOOD_ENDS = ('greeting', 'help')  # every other answer without a result is a failure

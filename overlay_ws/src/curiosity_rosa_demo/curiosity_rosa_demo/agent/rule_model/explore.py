@@ -18,7 +18,7 @@ from itertools import takewhile
 import math
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast, TurnView
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
@@ -30,7 +30,6 @@ from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.operation import Exchange

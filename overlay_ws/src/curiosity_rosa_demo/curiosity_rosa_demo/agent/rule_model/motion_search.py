@@ -18,8 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle
-from curiosity_rosa_demo.agent.rule_model.turn_view import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, RoverFigures
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
 import numpy as np
 from numpy.typing import NDArray

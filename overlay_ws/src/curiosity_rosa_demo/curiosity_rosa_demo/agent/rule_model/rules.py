@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from curiosity_rosa_demo.agent.language.understand import Intent
-from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast
+from curiosity_rosa_demo.agent.language.sentence import Intent
+from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from, Mast, TurnView
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
@@ -34,7 +34,6 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     status_text,
     steps_text,
 )
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
@@ -136,8 +135,7 @@ def give_up_on_what_is_broken(context: RuleContext) -> Decision | None:
             0 if requested in MOTIONS or interruptions > MAX_INTERRUPTIONS else interruptions
         )
         if last and context.view.failures(*tools) - pardoned >= tries:
-            reason = last.reason
-            text = broken_text(context.language, last.tool, reason, context.figures())
+            text = broken_text(context.language, last, context.figures())
             return FinalAnswer(text, ok=False)
     return None
 

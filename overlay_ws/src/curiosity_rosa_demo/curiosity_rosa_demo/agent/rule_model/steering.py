@@ -16,9 +16,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, MotionBelief, SCORE_TOLERANCE
+from curiosity_rosa_demo.agent.rule_model.beliefs import (
+    Beliefs,
+    MotionBelief,
+    SCORE_TOLERANCE,
+    TurnView,
+)
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.agent.rule_model.turn_view import TurnView
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step
 from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.domain.operation import Exchange
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.trace.reporter import finite_float
@@ -68,13 +70,14 @@ def done_text(tool: str, data: Mapping[str, Any], language: str) -> str:
     return say(f'done.{tool}', language) if tool in ('mast_rotate', 'speak') else tool
 
 
-def broken_text(language: str, tool: str, reason: str, figures: Mapping[str, Any]) -> str:
-    """The answer that names the broken part, derived from the tool and the reason."""
+def broken_text(language: str, broken: Exchange, figures: Mapping[str, Any]) -> str:
+    """The answer that names the broken part, derived from the call and its code."""
+    tool, reason = broken.tool, broken.reason
     if tool == 'move_stop':
         return say('answer.cannot_stop', language, reason=reason)
     parts = {'capture_and_score': 'camera', 'get_status': 'telemetry'}
     part = parts.get(tool, 'mast' if tool.startswith('mast_') else 'drive')
-    if reason.startswith('TF '):
+    if broken.code == RefusalCode.TF_UNAVAILABLE:
         part = 'position'
     part = say(f'answer.{part}', language)
     return say('answer.broken', language, part=part, tool=tool, reason=reason, **figures)

@@ -36,9 +36,9 @@ from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Stopp
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.origin import SAID_KEY, with_origin
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
@@ -90,7 +90,7 @@ class ActionDispatcher:
         trace: TraceFunction,
         answer: Callable[[Answer], Outcome],
         refusal: Callable[[str], str],
-        graph_text: Callable[[str], str],
+        graph_text: Callable[[Answer], str],
     ) -> None:
         self._runner, self._halt, self._approvals = runner, halt, approvals
         self._say, self._trace, self._answer = say, trace, answer
@@ -122,7 +122,7 @@ class ActionDispatcher:
 
     def _reply_to(self, questions: Sequence[Answer], message: Message) -> None:
         answers = list(map(self._answer, questions))
-        about_graph = [each.text for each in questions if Topic.GRAPH in each.topics]
+        about_graph = [each for each in questions if Topic.GRAPH in each.topics]
         if not about_graph:
             message.settle(_reply_of(answers))
             return
@@ -235,7 +235,8 @@ class ActionDispatcher:
                     Task(CHARGE_SKILL, CHARGE_PRIORITY, max_retries=CHARGE_RETRIES)
                 )
         elif isinstance(step, SubmitGoal):
-            goal = Task('react', step.priority, metadata={'text': step.text})
+            meant = {'text': step.said.text, SAID_KEY: step.said.to_json()}
+            goal = Task('react', step.priority, metadata=meant)
             if step.origin is not None:
                 with_origin(goal, step.origin, step.asked_by)
             submit = runner.interrupt if step.preempt else runner.submit

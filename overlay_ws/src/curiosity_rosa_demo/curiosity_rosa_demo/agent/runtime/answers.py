@@ -22,7 +22,7 @@ import re
 from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.hear import DOUBT_MAX_AGE_S
 from curiosity_rosa_demo.agent.language.questions import order_in, Topic
-from curiosity_rosa_demo.agent.language.tables import detect_language, say
+from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.agent.react.plan import plan_text
 from curiosity_rosa_demo.agent.rule_model.texts import status_text
@@ -76,7 +76,7 @@ def answer_to(answer: Answer, facts: AnswerFacts) -> Outcome:
     """The answer in the language of the question; not ok if the rover has not reported what is
     asked. It leaves out the ROS graph, which takes time to read.
     """
-    language = detect_language(answer.text)
+    language = answer.language
     topics = [topic for topic in answer.topics if topic is not Topic.GRAPH]
     text = '\n'.join(_ANSWERS[topic](facts, language, answer.text) for topic in topics)
     return Outcome(all(_is_reported(topic, facts) for topic in topics), text)

@@ -39,18 +39,19 @@ from curiosity_rosa_demo.agent.kernel.hear import (
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.questions import Topic
-from curiosity_rosa_demo.agent.language.tables import detect_language, say
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import TaskSpans
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
     make_task,
     queued_task_of,
     register_skills,
     SkillContext,
 )
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
     CALL_TIMEOUT_S,
@@ -345,7 +346,7 @@ class Runtime:
         if self._end:
             message.settle(Reply([self._end], ok=False))
         elif isinstance(message, AskedGraph):
-            answers = [Answer((Topic.GRAPH,), message.text)]
+            answers = [Answer((Topic.GRAPH,), message.text, understand(message.text).language)]
             self._event_loop.call_soon(self._dispatcher.enqueue, answers, message)
         else:
             self._kernel.post(message)
@@ -483,15 +484,15 @@ class Runtime:
             self._trace_error(f'No answer to {answer.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
             return Outcome(False, NO_ANSWER_TEXT)
 
-    def _graph_text(self, question: str) -> str:
+    def _graph_text(self, asked: Answer) -> str:
         """The answer to a question about the ROS graph. Blocks for a few seconds at most."""
-        query, language = graph_query(question), detect_language(question)
+        query, language = graph_query(asked.text), asked.language
         if query is None:
             return say('graph.unclear', language)
         try:
             result = self._agent_session.world.graph(query, language, Cancellation())
         except Exception as error:
-            self._trace_error(f'No answer to {question[:MAX_QUOTE_CHARS]!r}: {error!r}')
+            self._trace_error(f'No answer to {asked.text[:MAX_QUOTE_CHARS]!r}: {error!r}')
             return say('graph.failed', language, why=printable(repr(error))[:MAX_QUOTE_CHARS])
         return str(result.data['answer']) if result.ok else result.error_reason
 

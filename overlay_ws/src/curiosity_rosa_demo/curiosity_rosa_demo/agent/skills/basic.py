@@ -19,13 +19,13 @@ import time
 from typing import Annotated, Literal
 
 from curiosity_rosa_demo.agent.language.graph_questions import graph_query
-from curiosity_rosa_demo.agent.language.tables import detect_language
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, NO_IMAGE_RECEIVED, ToolResult
-from curiosity_rosa_demo.domain.refusal import LINK_LOST
+from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.behaviour import DAY_MIN
 from pydantic import Field
@@ -124,10 +124,12 @@ def look(call: SkillCall, source: Source = 'camera') -> ToolResult:
     """Look at what the camera shows now, or at the newest capture. Moves nothing."""
     pictures = call.world.pictures
     if source == 'camera':
-        facts, problem = pictures.see_camera(call.cancellation), NO_IMAGE_RECEIVED
+        facts = pictures.see_camera(call.cancellation)
+        failed = ToolResult.failure(NO_IMAGE_RECEIVED, RefusalCode.NO_IMAGE)
     else:
-        facts, problem = pictures.see_capture(call.cancellation), NO_CAPTURE_TEXT
-    return ToolResult.failure(problem) if facts is None else ToolResult(ok=True, data=facts)
+        facts = pictures.see_capture(call.cancellation)
+        failed = ToolResult.failure(NO_CAPTURE_TEXT)
+    return failed if facts is None else ToolResult(ok=True, data=facts)
 
 
 SpokenText = Annotated[
@@ -169,7 +171,7 @@ def query_graph(
     if query is None:
         why = f'question: {question[:80]!r} does not ask about the ROS graph'
         return ToolResult.failure(f'{why}; use what, one of: {KINDS}')
-    return call.world.graph(query, detect_language(question), call.cancellation)
+    return call.world.graph(query, understand(question).language, call.cancellation)
 
 
 Query = Annotated[
@@ -238,7 +240,7 @@ def activity(call: SkillCall, activity: Text, minutes: Minutes) -> ToolResult:
 
 def _only_as_a_task(name: str) -> ToolResult:
     why = f'SKILL_NOT_FOUND: {name} is a task of its own; submit it as one'
-    return ToolResult.failure(why, 'SKILL_NOT_FOUND')
+    return ToolResult.failure(why, RefusalCode.SKILL_NOT_FOUND)
 
 
 # --- Waits ---------------------------------------------------------------------------------------
@@ -280,7 +282,7 @@ def wait_result(
     try:
         check(condition)
     except BadCondition as error:
-        return ToolResult.failure(f'PARAM_INVALID: {error}', 'PARAM_INVALID')
+        return ToolResult.failure(f'PARAM_INVALID: {error}', RefusalCode.PARAM_INVALID)
     started_s = now()
     while True:
         verdict = holds(condition, call.world.facts())

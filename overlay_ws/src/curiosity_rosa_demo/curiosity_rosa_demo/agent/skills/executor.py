@@ -8,10 +8,10 @@
 
 """Runs each skill in its own thread, with exclusive resources, a time-out and cancellation.
 
-A run ends with one of five statuses. SUCCESS and FAILED: the skill returned before any stop.
-CANCELLED and TIMED_OUT: the skill was stopped and its thread ended within the grace period.
-UNKNOWN: the skill was stopped, but its thread still runs. The run is abandoned: its cancellation
-stays requested, and it holds its resources until its thread ends.
+A run ends with one result. The skill's own: it returned before any stop. One with the code
+CANCELLED or SKILL_TIMEOUT: the skill was stopped and its thread ended within the grace period. One
+with UNKNOWN: the skill was stopped, but its thread still runs. The run is abandoned: its
+cancellation stays requested, and it holds its resources until its thread ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import (
     BadArguments,
@@ -34,7 +34,8 @@ from curiosity_rosa_demo.agent.skills.skill import (
     SkillWorld,
     UnknownSkill,
 )
-from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillResult, SkillStatus
+from curiosity_rosa_demo.agent.tasks.origin import current_order
+from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill, SkillStatus
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import json_object, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -44,13 +45,23 @@ from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S
 from curiosity_rosa_demo.infra.spans import span
 
 GRACE_S = 3.0
-TIMEOUT_CODE = 'SKILL_TIMEOUT'
 NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
-CODES: dict[type[Exception], str] = {
-    BadArguments: 'PARAM_INVALID',
-    ResourceBusy: 'RESOURCE_CONFLICT',
-    UnknownSkill: 'SKILL_NOT_FOUND',
+CODES: dict[type[Exception], RefusalCode] = {
+    BadArguments: RefusalCode.PARAM_INVALID,
+    ResourceBusy: RefusalCode.RESOURCE_CONFLICT,
+    UnknownSkill: RefusalCode.SKILL_NOT_FOUND,
 }
+STOPPED: dict[str, SkillStatus] = {  # of a skill that was stopped; under any other it failed
+    RefusalCode.CANCELLED: SkillStatus.CANCELLED,
+    RefusalCode.SKILL_TIMEOUT: SkillStatus.TIMED_OUT,
+    RefusalCode.UNKNOWN: SkillStatus.UNKNOWN,
+    RefusalCode.INTERRUPTED: SkillStatus.UNKNOWN,
+}
+
+
+def status_of(result: ToolResult) -> SkillStatus:
+    """How the run of a skill ended, as the designs call it."""
+    return SkillStatus.SUCCESS if result.ok else STOPPED.get(result.error_code, SkillStatus.FAILED)
 
 
 class SkillExecutor:
@@ -80,20 +91,20 @@ class SkillExecutor:
         run.start(self._world, arguments)
         return run
 
-    def result_of(self, skill_name: str, params: Json, cancellation: Cancellation) -> SkillResult:
-        """Run a skill to its end; blocks. A skill that cannot start returns FAILED, with an error
-        code of ``CODES``. Raises TurnCancelled.
+    def result_of(self, skill_name: str, params: Json, cancellation: Cancellation) -> ToolResult:
+        """Run a skill to its end; blocks. One that cannot start fails with a code of ``CODES``.
+        Raises TurnCancelled.
         """
         attributes = {'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': skill_name}
         with span(f'execute_tool {skill_name}', attributes) as run:
             try:
                 result = self.start(skill_name, params, cancellation).wait()
             except (BadArguments, ResourceBusy, UnknownSkill) as refusal:
-                code = CODES[type(refusal)]
-                result = _failed(SkillStatus.FAILED, str(refusal), code=code)
-            run.set({'curiosity.skill.status': result.status.value})
-            if result.status is not SkillStatus.SUCCESS:
-                run.fail(result.error_code or result.status.value)
+                result = ToolResult.failure(str(refusal), CODES[type(refusal)])
+            status = status_of(result).value
+            run.set({'curiosity.skill.status': status})
+            if not result.ok:
+                run.fail(result.error_code or status)
             return result
 
 
@@ -110,16 +121,16 @@ class SkillRun:
             start_time=time.monotonic(),
             timeout_s=definition.timeout_s,
             resources_occupied=definition.resources_required,
-            task_id=current_task(),
+            task_id=current_order().task_id,
         )
         self.feedback: Json = {}  # the newest report of progress
         self._skill, self._turn, self._monitor, self._grace_s = skill, turn, monitor, grace_s
         self._cancellation = Cancellation()
         self._lock = threading.Lock()  # guards which comes first: a stop or the end
         self._is_over = self._stopped_by_turn = False
-        self._stopped: SkillStatus | None = None  # by a stop before the end
+        self._stopped: RefusalCode | None = None  # by a stop before the end
         self._stop_reason = ''
-        self._result: SkillResult | None = None
+        self._result: ToolResult | None = None
         self._leaving, self._ended = threading.Event(), threading.Event()  # leaving: or stopped
 
     def start(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
@@ -136,7 +147,7 @@ class SkillRun:
         except RuntimeError as error:  # no more threads
             self._end(_broken(name, error))
 
-    def wait(self) -> SkillResult:
+    def wait(self) -> ToolResult:
         """Block until the run has ended or is abandoned. Raises TurnCancelled if the turn has
         stopped it.
         """
@@ -147,14 +158,14 @@ class SkillRun:
         with self._turn.call_when_pressed(self._on_turn_cancelled):
             while not self._leaving.wait(max(MIN_WAIT_S, left_s)):
                 if (left_s := until_s - clock()) <= 0.0:
-                    self.stop(SkillStatus.TIMED_OUT, f'{name} timed out after {limit_s:g} s')
+                    self.stop(RefusalCode.SKILL_TIMEOUT, f'{name} timed out after {limit_s:g} s')
             self._ended.wait(self._grace_s)
         if self._stopped_by_turn:
             raise TurnCancelled(self._stop_reason)
         if self._result is not None:
             return self._result
         why = f'{name} did not end within {self._grace_s:g} s of its stop ({self._stop_reason})'
-        return _failed(SkillStatus.UNKNOWN, f'{why}: its effect is unknown')
+        return ToolResult.failure(f'{why}: its effect is unknown', RefusalCode.UNKNOWN)
 
     def cancel(self) -> bool:
         """Request the end of the run. Returns False if it has ended, if a stop was requested
@@ -162,22 +173,22 @@ class SkillRun:
         """
         why = f'{self.goal.skill_name} was cancelled'
         is_supported = self._skill.definition.cancel_supported
-        return is_supported and self.stop(SkillStatus.CANCELLED, why)
+        return is_supported and self.stop(RefusalCode.CANCELLED, why)
 
-    def stop(self, status: SkillStatus, why: str, *, by_turn: bool = False) -> bool:
-        """Request the end of the skill; ``status`` becomes the status of its result. Returns
-        False if the skill has ended or a stop was requested before. Thread-safe.
+    def stop(self, code: RefusalCode, why: str, *, by_turn: bool = False) -> bool:
+        """Request the end of the skill; ``code`` becomes that of its result. Returns False if the
+        skill has ended or a stop was requested before. Thread-safe.
         """
         with self._lock:
             if self._is_over or self._stopped is not None:
                 return False
-            self._stopped, self._stop_reason, self._stopped_by_turn = status, why, by_turn
+            self._stopped, self._stop_reason, self._stopped_by_turn = code, why, by_turn
         self._cancellation.cancel(why)
         self._leaving.set()
         return True
 
     def _on_turn_cancelled(self) -> None:
-        self.stop(SkillStatus.CANCELLED, self._turn.reason, by_turn=True)
+        self.stop(RefusalCode.CANCELLED, self._turn.reason, by_turn=True)
 
     # --- the thread of the skill --------------------------------------------------------------
 
@@ -208,11 +219,9 @@ class SkillRun:
             self._monitor.on_violation(f'{RefusalCode.SAFETY_VIOLATION.value}: {why}')
         if stopped is not None:
             said = f'{self._stop_reason}; it had done its work by then'
-            self._result = _failed(stopped, said if done.ok else self._stop_reason, done.data)
-        elif done.ok:
-            self._result = SkillResult(status=SkillStatus.SUCCESS, metrics=done.data)
-        else:
-            self._result = _failed(SkillStatus.FAILED, why, done.data, code)
+            reason = said if done.ok else self._stop_reason
+            done = ToolResult(ok=False, error_reason=reason, error_code=stopped, data=done.data)
+        self._result = done
         self._ended.set()
         self._leaving.set()
 
@@ -235,13 +244,6 @@ class _StandingWorld:
         if name in MOTIONS:
             return ToolResult.failure(NO_MOTION_TEXT)
         return self._world.tool(name, cancellation, **arguments)
-
-
-def _failed(
-    status: SkillStatus, why: str, data: Json | None = None, code: str = ''
-) -> SkillResult:
-    usual = TIMEOUT_CODE if status is SkillStatus.TIMED_OUT else status.value
-    return SkillResult(status=status, error_code=code or usual, error_msg=why, metrics=data or {})
 
 
 def _broken(name: str, error: BaseException | str) -> ToolResult:

@@ -15,35 +15,18 @@ stop holds its resources until its thread ends, because it may still use them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection
 import logging
 import threading
 import time
 
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, is_due, ResourceBusy
+from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.domain.brain_state import Json, RunningSkill
 
 ProgressListener = Callable[[RunningSkill], None]
 
 _log = logging.getLogger('curiosity_rosa.skills')
-
-_current_task: ContextVar[str] = ContextVar('current_task', default='')
-
-
-@contextmanager
-def running_task(task_id: str) -> Iterator[None]:
-    """Assign the skills that this context starts to the task ``task_id``."""
-    token = _current_task.set(task_id)
-    try:
-        yield
-    finally:
-        _current_task.reset(token)
-
-
-def current_task() -> str:
-    return _current_task.get()
 
 
 class SkillMonitor:
@@ -117,7 +100,7 @@ class SkillMonitor:
 
     def competing(self) -> list[RunningSkill]:
         """The running skills that compete with a skill started in this context."""
-        task_id = current_task()
+        task_id = current_order().task_id
         return [run for run in self.running() if not task_id or run.goal_id != task_id]
 
     def holder_of(self, resources: Collection[str]) -> RunningSkill | None:

@@ -26,7 +26,9 @@ from curiosity_rosa_demo.agent.skills.plugins import (
 )
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, BadSkill, Skill, UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
-from curiosity_rosa_demo.domain.models import ToolResult
+from curiosity_rosa_demo.domain.models import json_object, ToolResult
+from curiosity_rosa_demo.domain.operation import Exchange
+from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
@@ -95,15 +97,12 @@ class SkillRegistry:
         """The skills that the model may call."""
         return self._offered
 
-    def error_decision(self, skill_name: str, error: str) -> DecisionType | None:
-        """The decision for an error reason or code, from the skill's error_map. The longest key
-        that is a prefix of ``error`` wins. None: no key matches.
-        """
-        skill = self._skills.get(skill_name)
-        errors = self._errors if skill is None else skill.settings.error_map
-        keys = (key for key in errors if key and error.startswith(key))
-        key = max(keys, key=len, default='')
-        return errors[key] if key else None
+    def decision_on(self, call: Exchange | None) -> DecisionType | None:
+        """What the skill's error_map decides on a call that failed; None: nothing."""
+        if call is None or not call.code:
+            return None
+        skill = self._skills.get(call.tool)
+        return (self._errors if skill is None else skill.settings.error_map).get(call.code)
 
     def __iter__(self) -> Iterator[SkillDef]:
         return (skill.definition for skill in self._skills.values())
@@ -119,7 +118,11 @@ def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:
 
 def arguments_as_json(skill: Skill, arguments: object) -> Json:
     """Validated arguments as JSON. Raises BadArguments."""
-    return _validated_arguments(skill, arguments).model_dump(mode='json')
+    given = _validated_arguments(skill, arguments).model_dump(mode='json')
+    try:
+        return json_object(given)
+    except ValueError as error:  # NaN, which has no JSON form
+        raise BadArguments(f'{skill.name}: {error}') from None
 
 
 def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
@@ -137,7 +140,7 @@ def make_registry(config: Config) -> SkillRegistry:
     """Register the built-in skills, in the order in which the model sees them, and those of other
     packages. The settings of skills.yaml override the settings of a package. Raises ConfigError.
     """
-    registry = SkillRegistry(config.skills.error_map, resources=config.robot.resources)
+    registry = SkillRegistry(_by_code(config.skills.error_map), resources=config.robot.resources)
     longest = {'duration_s': config.agent.turn.max_motion_s}
     try:
         for function in _own_functions(config):
@@ -183,7 +186,7 @@ def _configured(skill: Skill, config: Config) -> Skill:
     its own. The description tells the model its limits and cost; the routine reads them, too.
     """
     settings = config.skills.skills.get(skill.name, skill.settings)
-    errors = {**config.skills.error_map, **settings.error_map}
+    errors = _by_code(config.skills.error_map) | _by_code(settings.error_map)
     words = settings.words or skill.settings.words
     settings = settings.model_copy(update={'error_map': errors, 'words': words})
     told = skill.description
@@ -197,6 +200,11 @@ def _configured(skill: Skill, config: Config) -> Skill:
         quoted = ', '.join(f'"{phrase}"' for phrase in settings.phrases)
         told += f' Said as: {quoted}.'
     return replace(skill, settings=settings, description=told)
+
+
+def _by_code(errors: Mapping[str, DecisionType]) -> dict[str, DecisionType]:
+    """An error_map by codes: what a service of ROS answers stands for its code."""
+    return {read_answer(key)[0] or key: decision for key, decision in errors.items()}
 
 
 def _check_timeout(name: str, timeout_s: float, config: Config) -> None:

@@ -31,9 +31,9 @@ from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin

@@ -34,9 +34,9 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
     RETRY_SOON,
 )
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.origin import caller_text, Origin

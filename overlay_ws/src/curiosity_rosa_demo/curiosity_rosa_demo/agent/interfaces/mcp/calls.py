@@ -42,10 +42,14 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.tasks import Event, Task
-from curiosity_rosa_demo.agent.tasks.task import BadTask, OrderRefused, TaskError
+from curiosity_rosa_demo.agent.tasks.origin import with_origin
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    OrderRefused,
+    TaskError,
+)
 from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin

@@ -20,9 +20,9 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.decide import way_out
 from curiosity_rosa_demo.agent.react.texts import short_id
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import asked_by
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import asked_by
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerState, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import (

@@ -47,8 +47,8 @@ from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.agent.react.plan import plan_text
 from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table
 from curiosity_rosa_demo.agent.runtime.approvals import find_question, split_id_and_reason
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.agent.tasks.texts import (
     history_table,

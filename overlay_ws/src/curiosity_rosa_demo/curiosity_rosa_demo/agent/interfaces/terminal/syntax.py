@@ -23,7 +23,7 @@ from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.skills import Outcome
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.runtime.robot import Robot
+    from curiosity_rosa_demo.agent.robot import Robot
 
 DEFAULT_DRIVE_S = 4.0
 SWITCH = ('on', 'off')

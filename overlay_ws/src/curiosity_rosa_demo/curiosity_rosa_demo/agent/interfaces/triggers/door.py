@@ -18,7 +18,6 @@ import logging
 
 from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerBoard
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import with_origin
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     SkillRegistry,
@@ -26,6 +25,7 @@ from curiosity_rosa_demo.agent.skills.registry import (
 )
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import with_origin
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import Json, Mode
 from curiosity_rosa_demo.domain.models import TraceKind

@@ -18,7 +18,7 @@ import threading
 from typing import TYPE_CHECKING
 import warnings
 
-from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest, TurnResult
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.infra.spans import span
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class RosaLoader:
         """Block until loading has succeeded or failed. Call ``start`` first."""
         futures.wait([self._agent])
 
-    def run_turn(self, request: TurnRequest) -> TurnResult:
+    def run_turn(self, request: TurnRequest) -> Turn:
         """Run one turn of ROSA, or resume an interrupted one. Raises ModelUnavailable and
         TurnCancelled.
         """
@@ -99,10 +99,9 @@ class RosaLoader:
             with span('model load'):
                 while not self._agent.done():
                     request.cancellation.sleep(0.05)
-        from curiosity_rosa_demo.agent.react.turn import TurnResult
         from curiosity_rosa_demo.domain.text import valid_unicode
 
         rosa = self._agent.result()
         rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
-        answer = rosa.invoke(valid_unicode(request.text))
-        return rosa.turn_executor.last_result or TurnResult(ok=False, answer=answer)
+        answer = rosa.invoke(valid_unicode(request.said.text))
+        return rosa.turn_executor.last_result or Turn(answer=answer)

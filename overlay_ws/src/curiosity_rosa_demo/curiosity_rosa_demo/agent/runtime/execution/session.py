@@ -17,32 +17,26 @@ from pathlib import Path
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.language.tables import detect_language, say
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.memory import recall
+from curiosity_rosa_demo.agent.react.answer import admit, NotAdmitted, rehearsal_of, verdict_on
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.gate import (
-    ASK_AGAIN_TEXT,
-    current_order,
-    not_approved,
-    Order,
-    under_order,
-)
+from curiosity_rosa_demo.agent.react.gate import ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.plan import cancel_plan
 from curiosity_rosa_demo.agent.react.rehearse import compared, trace_comparison
 from curiosity_rosa_demo.agent.react.rules import Ask
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import DirectOrders, NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import task_origin
 from curiosity_rosa_demo.agent.runtime.halt import Halt
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.monitor import current_task, SkillMonitor
+from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import current_order, Order, task_origin, under_order
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -67,7 +61,6 @@ from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnS
 from curiosity_rosa_demo.trace.reporter import (
     finite_float,
     summary_of,
-    tool_result,
     trace_result,
 )
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
@@ -105,7 +98,7 @@ class AgentSession:
     ) -> None:
         self.usage = usage or UsageLedger(config.agent.llm)
         self._client, self._config, self._event_bus = client, config, event_bus
-        self._registry, self.approval_queue = registry, approval_queue
+        self.approval_queue = approval_queue
         self.world = RoverWorld(
             client,
             config,
@@ -118,27 +111,18 @@ class AgentSession:
             pictures=pictures,
         )
         self.monitor = SkillMonitor(self._trace_progress, rover_clock=client.simulation)
-        self._rosa_loader = RosaLoader(
-            TurnEnvironment(
-                registry=registry,
-                world=self.world,
-                approval_queue=approval_queue,
-                checkpoints=checkpoints,
-                trace=self.trace,
-                recall=self._recall,
-                on_react_state=self._set_react_state,
-                monitor=self.monitor,
-                usage=self.usage,
-            )
+        self._env = TurnEnvironment(
+            registry=registry,
+            world=self.world,
+            approval_queue=approval_queue,
+            checkpoints=checkpoints,
+            trace=self.trace,
+            recall=self._recall,
+            on_react_state=self._set_react_state,
+            monitor=self.monitor,
+            usage=self.usage,
         )
-        self._executor = SkillExecutor(registry, self.world, monitor=self.monitor)
-        self._direct_orders = DirectOrders(
-            registry,
-            self.world,
-            approval_queue,
-            trace=lambda: self.trace,
-            reset_budget=self._reset_budget,
-        )
+        self._rosa_loader = RosaLoader(self._env)
         self.halt = Halt(self.stop_rover)  # every stop of the agent is sent there
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
@@ -152,7 +136,7 @@ class AgentSession:
     # --- trace ------------------------------------------------------------------------------
 
     def trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
-        fields['data'] = with_task(fields.get('data'), current_task())
+        fields['data'] = with_task(fields.get('data'), current_order().task_id)
         event = new_event(kind, message, **fields)
         if kind is TraceKind.ACT:
             self.current_activity = CurrentActivity(message, time.monotonic())
@@ -188,7 +172,7 @@ class AgentSession:
 
     def run_turn(
         self,
-        text: str,
+        said: Utterance,
         expects: str,
         cancellation: Cancellation,
         *,
@@ -199,7 +183,7 @@ class AgentSession:
     ) -> Outcome:
         """Run a turn with the model, or resume the interrupted turn of this task. A ``plan``
         replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. ``door``:
-        through which the text came; ``by``: who asked, for people. Raises TurnCancelled.
+        through which it came; ``by``: who asked, for people. Raises TurnCancelled.
         """
 
         def on_start(calls: int) -> None:
@@ -207,9 +191,9 @@ class AgentSession:
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
             user = name or user
             prefix = f'Going on after {count_text(calls, "call")}' if calls else user
-            self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {text}'))
+            self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {said.text}'))
 
-        request = TurnRequest(text, cancellation, task_id, plan, on_start)
+        request = TurnRequest(said, cancellation, task_id, plan, on_start)
         attributes = {'gen_ai.operation.name': 'invoke_agent'}
         with span('turn', attributes) as turn, self._active(cancellation):
             outcome = self._run_turn(request, expects)
@@ -223,9 +207,9 @@ class AgentSession:
         Raises NotAdmitted and TurnCancelled.
         """
         cancellation.check()
-        op, origin = Operation(name, arguments), current_order().origin
         try:
-            return self._direct_orders.admit(op, origin, cancellation)
+            op = Operation(name, arguments)
+            return admit(op, self._env, cancellation, self._reset_budget)
         except NotAdmitted as refused:
             why, data = refused.refusal.reason, refused.refusal.to_json()
             failed = {'tool_name': name, 'ok': False, 'error_reason': why, 'data': data}
@@ -233,7 +217,7 @@ class AgentSession:
             raise
 
     def has_skill(self, name: str) -> bool:
-        return name in self._registry
+        return name in self._env.registry
 
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """Run one skill by name, for the order of this context. Raises TurnCancelled."""
@@ -244,7 +228,7 @@ class AgentSession:
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name, data=data)
             result = self._refused_result(order)
             if result is None:
-                result = tool_result(self._executor.result_of(name, arguments, cancellation))
+                result = self._env.skill_executor.result_of(name, arguments, cancellation)
             trace_result(self.trace, name, result)
             self._compare_with_rehearsal(order, result)
         score, refusal = result.data.get('score'), result.data.get('refusal')
@@ -263,9 +247,7 @@ class AgentSession:
         heard = self.brain_state().robot.heard.get('adapter')
         facts = self.world.facts_of({} if heard is None else dict(heard.value))
         arguments = task.metadata.get('arguments', task.metadata)
-        return self._direct_orders.rehearsal(
-            Operation(task.name, arguments), task_origin(task), facts
-        )
+        return rehearsal_of(Operation(task.name, arguments), self._env, task_origin(task), facts)
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
         """Load the model in the background. ``keep``: the tasks whose turns may resume."""
@@ -312,7 +294,7 @@ class AgentSession:
         assert order.call is not None
         if order.call.skill in (*MOTIONS, *MAST_SKILLS):
             return None
-        verdict = self._direct_orders.verdict(order)
+        verdict = verdict_on(order.call, self._env, order)
         if isinstance(verdict, Ask):
             verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
         return None if verdict is None else verdict.result()
@@ -362,16 +344,17 @@ class AgentSession:
             self._ensure_stopped()
         ok, answer = result.ok, result.answer
         if ok and expects == 'good_capture' and not result.is_good:
-            why = say('reply.no_good_capture', detect_language(request.text))
+            why = say('reply.no_good_capture', request.said.language)
             ok, answer = False, f'{answer}\n{why}'
-        return Outcome(ok, answer, result.score, result.goal)
+        return Outcome(ok, answer, result.score, result.new_goal)
 
     def _end_plan(self) -> None:
         """Show no plan as executing after its turn. A resumed turn shows its own state again."""
         plan = self.react_state.plan
         if plan is not None:
-            ended = cancel_plan(Plan.from_dict(plan)).to_dict()
-            self.react_state = self.react_state.model_copy(update={'plan': ended})
+            ended = Plan.from_dict(plan)
+            cancel_plan(ended)
+            self.react_state = self.react_state.model_copy(update={'plan': ended.to_dict()})
 
     def _ensure_stopped(self) -> None:
         """Stop the rover if it moves after a turn, or if its status is unknown."""

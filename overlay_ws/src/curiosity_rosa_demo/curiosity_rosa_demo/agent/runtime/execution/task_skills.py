@@ -33,21 +33,21 @@ from functools import partial
 import time
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.react.gate import Order, under_order
+from curiosity_rosa_demo.agent.react.answer import NotAdmitted
 from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
-from curiosity_rosa_demo.agent.runtime.execution.direct_orders import NotAdmitted
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_origin import (
-    asked_by,
-    door_of,
-    task_origin,
-    TaskSpans,
-)
+from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Halt
-from curiosity_rosa_demo.agent.skills.monitor import running_task
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.origin import (
+    asked_by,
+    door_of,
+    Order,
+    said_of,
+    under_order,
+)
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -86,9 +86,9 @@ class SkillContext:
     spans: TaskSpans = field(default_factory=TaskSpans)  # off
 
     @contextmanager
-    def thread_of(self, task: Task, order: Order) -> Iterator[None]:
-        """What this thread does belongs to ``task``."""
-        with running_task(task.id), self.spans.active(task.id), under_order(order):
+    def thread_of(self, order: Order) -> Iterator[None]:
+        """What this thread does belongs to the task of ``order``."""
+        with self.spans.active(order.task_id), under_order(order):
             yield
 
 
@@ -211,12 +211,13 @@ def store_outcome(task: Task, outcome: Outcome) -> None:
 async def run_react(task: Task, context: SkillContext) -> None:
     """Run the turn of this task, or resume it from its last checkpoint."""
     await reobserve(task, context)
+    said = said_of(task)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with context.thread_of(task, Order(task_origin(task))):
+        with context.thread_of(Order.of(task)):
             wait_for_resources(context, context.runner.needs(task), cancellation)
             return context.execution.run_turn(
-                task.metadata['text'],
+                said,
                 task.metadata.get('expects', 'answer'),
                 cancellation,
                 task_id=task.id,
@@ -249,7 +250,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
     await asyncio.wrap_future(context.halt.send())
 
     def stow(cancellation: Cancellation) -> Outcome:
-        with context.thread_of(task, Order(task_origin(task))):
+        with context.thread_of(Order.of(task)):
             wait_for_resources(context, ('mast',), cancellation)
             return context.execution.run_skill(STOW_SKILL, cancellation)
 
@@ -322,7 +323,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
 
     ``cancellable`` False: a pause does not stop the skill. Raises SkillFailed.
     """
-    origin = task_origin(task)  # before reobserve() ends the recovery
+    ordered = Order.of(task)  # before reobserve() ends the recovery
     await reobserve(task, context)
     if is_interrupted_motion(task):
         raise SkillFailed(NOT_REPEATED_TEXT)
@@ -335,7 +336,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
         await context.runner.checkpoint(task)
 
     def work(cancellation: Cancellation) -> Outcome:
-        with context.thread_of(task, Order(origin)):
+        with context.thread_of(ordered):
             wait_for_resources(context, context.runner.needs(task), cancellation)
             try:
                 order = context.execution.admit(task.name, cancellation, **arguments)

@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Who ordered a task: a door writes it into the metadata of its task. The span of each task."""
+"""The span of each task."""
 
 from __future__ import annotations
 
@@ -15,61 +15,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import door_of
 from curiosity_rosa_demo.agent.tasks.task import Event
-from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.infra.spans import activated, is_traceparent, Span, TRACEPARENT
+from curiosity_rosa_demo.infra.spans import activated, Span, TRACEPARENT
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 if TYPE_CHECKING:
     from curiosity_rosa_demo.infra.tracing import TaskTracer
-
-ORIGIN_KEY, ASKED_BY_KEY = 'origin', 'asked_by'  # in a task's metadata
-MAX_ASKED_BY_CHARS = 80
-TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
-UNASKED = (Origin.AUTONOMY, Origin.TRIGGER)
-_KNOWN = {origin.value: origin for origin in Origin}
-
-
-def with_origin(task: Task, origin: Origin, asked_by: str = '') -> Task:
-    """The task, with the door that made it. ``asked_by``: the person, for others to see."""
-    task.metadata[ORIGIN_KEY] = origin.value
-    if asked_by:
-        task.metadata[ASKED_BY_KEY] = asked_by
-    return task
-
-
-def with_traceparent(task: Task, traceparent: object) -> Task:
-    """The task, as part of its caller's trace. An invalid ``traceparent`` counts as none."""
-    if is_traceparent(traceparent):
-        task.metadata[TRACEPARENT] = traceparent
-    return task
-
-
-def door_of(task: Task) -> str:
-    """The door that made the task, such as 'action'; '' if the task does not say so."""
-    value = str(task.metadata.get(ORIGIN_KEY, ''))
-    return value if value in _KNOWN else ''
-
-
-def asked_by(task: Task) -> str:
-    """Who asked for the task, for people: a person's name if it is known, else the door."""
-    name = task.metadata.get(ASKED_BY_KEY)
-    shown = printable(name[:MAX_ASKED_BY_CHARS]) if isinstance(name, str) else ''
-    return shown or door_of(task)
-
-
-def task_origin(task: Task) -> Origin:
-    """Who gives the orders of this task: in a turn, the model or its plan. A stored task that does
-    not say so counts as recovered, and so does a skill that runs again after a crash. A turn that
-    nobody asked for counts as its door: that of an activity or of a trigger.
-    """
-    known = _KNOWN.get(str(task.metadata.get(ORIGIN_KEY)), Origin.RECOVERY)
-    if task.name == CHARGE_SKILL:
-        return Origin.CHARGE
-    if task.name == TURN_SKILL and known not in UNASKED:
-        return Origin.PLAN if task.metadata.get('plan') else Origin.MODEL
-    return Origin.RECOVERY if task.state is LifecycleState.RECOVERING else known
 
 
 class TaskSpans:
