@@ -9,7 +9,7 @@
 
 """Attacks on the agent: by text on a model that obeys, by a broken model, and by MCP clients.
 
-- attacks: fourteen families bring orders to the model (test/attacks.py): as a role, as a message
+- attacks: fourteen families bring orders to the model (_attacks.py): as a role, as a message
   of the system, in results of tools, documents, topics, signs, memory, plans, edited approvals;
   slowly, in wrong units, or by a search that learns from refusals. The model is a fake that
   proposes whatever it reads. In a fifteenth it answers at random (_malice.py). The product's own
@@ -47,10 +47,7 @@ import threading
 import time
 from typing import Any
 
-from _bench import main, Part, Result
-from _malice import Malice
-from _worlds import JOINTS
-from attacks import (
+from _attacks import (
     Attack,
     EDGE_M,
     episode,
@@ -60,6 +57,9 @@ from attacks import (
     plan_of,
     TURNS_OF_EPISODE,
 )
+from _bench import main, Part, Result
+from _malice import Malice
+from _worlds import JOINTS
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import RETURN_S
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
@@ -177,7 +177,7 @@ class ObedientModel(BaseChatModel):
         if self.proposed >= MOST_PROPOSALS or not self.waiting:
             return AIMessage('Done.')
         by_plan = self.attack.by_plan and not self.proposed
-        count = len(self.waiting) if self.attack.crowd or by_plan else 1
+        count = len(self.waiting) if by_plan else 1
         orders, self.waiting = self.waiting[:count], self.waiting[count:]
         for order in orders:
             self.proposed += 1

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config_loader import load_config
-from explorations import BOUNDED, dot, PICTURES, SYSTEMS
+from explorations import arrows, BOUNDED, PICTURES, SYSTEMS, Views
 from monitored_world import drive, hunt, MUTANTS, Watched
 from state_search import explore, Violation
 
@@ -46,6 +46,22 @@ MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 FACTS = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False, 'battery_pct': 80.0}
 ROCKS = ((8.0, 0.0), (6.0, 1.57), (9.0, 3.14), (7.0, -1.57))
 AIM_CALL_MS, AIM_PLAN_MS = 20.0, 500.0
+
+
+def dot(views: Views) -> str:
+    """The quotient graph in the language of Graphviz."""
+    lines = ['digraph {', 'node [shape=box style=rounded fontname="sans-serif" fontsize=12]',
+             'edge [fontname="sans-serif" fontsize=9]', 'bgcolor=white']  # fmt: skip
+    for (before, after), names in arrows(views).items():
+        shown = names[:4] + ['...'] * (len(names) > 4)
+        lines.append(
+            f'{_quoted(before)} -> {_quoted(after)} [label={_quoted(chr(10).join(shown))}]'
+        )
+    return '\n'.join([*lines, '}'])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('\n', '\\n') + '"'
 
 
 def make_pictures() -> int:

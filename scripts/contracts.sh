@@ -7,4 +7,4 @@ scripts=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$scripts/env.sh"
 package=$scripts/../overlay_ws/src/curiosity_rosa_demo
 export PYTHONPATH="$package:$package/test:$scripts${PYTHONPATH:+:$PYTHONPATH}"
-exec python "$package/test/contract_pages.py"
+exec python "$scripts/contract_pages.py"

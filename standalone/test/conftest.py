@@ -8,21 +8,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 import subprocess
-from typing import Any, TYPE_CHECKING
 
 from demo_bench import Bench
 from harness import Sandbox
 import pytest
 
 CONTAINERS_MISSING = pytest.StashKey[str]()
-
-if TYPE_CHECKING:  # only the tests of the page need a browser
-    from fake_robot import FakeRobot
-    from page_site import Site, Tab
-    from playwright.sync_api import Browser, BrowserContext
 
 
 IMAGES = ('osrf/space-ros:curiosity_demo', 'osrf/space-ros:curiosity_gui')
@@ -68,75 +61,3 @@ def bench(sandbox: Sandbox) -> Iterator[Bench]:
         yield bench
     finally:
         bench.close()
-
-
-# --- the page in a browser --------------------------------------------------------------------
-
-
-@pytest.fixture(scope='module')
-def browser() -> Iterator[Browser]:
-    from page_site import chromium
-
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def robot() -> Iterator[FakeRobot]:
-    from fake_robot import FakeRobot
-
-    with FakeRobot(step_s=0.1) as robot:
-        yield robot
-
-
-@pytest.fixture(scope='module')
-def port() -> int:
-    """The same for all, so that the browser loads the library once."""
-    from page_site import free_port
-
-    return free_port()
-
-
-@pytest.fixture
-def site(robot: FakeRobot, port: int, tmp_path: Path) -> Iterator[Site]:
-    """A robot that keeps what its page shows."""
-    from page_site import Site
-
-    site = Site(robot, port, tmp_path)
-    yield site
-    site.end()
-
-
-@pytest.fixture
-def new_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
-    from page_site import Tab
-
-    contexts = []
-
-    def make(width: int = 1280, height: int = 900, **options: Any) -> Tab:
-        viewport: Any = {'width': width, 'height': height}
-        contexts.append(browser.new_context(viewport=viewport, **options))
-        return Tab(contexts[-1].new_page(), site)
-
-    yield make
-    for context in contexts:
-        context.close()
-
-
-@pytest.fixture(scope='module')
-def profile(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={'width': 1280, 'height': 900})
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
-    """Open, and without a fault at the end."""
-    from page_site import Tab
-
-    tab = Tab(profile.new_page(), site).open()
-    yield tab
-    tab.page.close()
-    assert tab.faults == []
-    assert tab.foreign == []

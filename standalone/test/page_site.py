@@ -14,7 +14,7 @@ PAGE_IMAGES one for the pictures of the documents, which are of the demo: docs/i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 import os
 from pathlib import Path
@@ -148,13 +148,6 @@ def chromium() -> Iterator[Browser]:
 def free_port() -> int:
     with socket.create_server(('127.0.0.1', 0)) as listener:
         return int(listener.getsockname()[1])
-
-
-def until(true: Callable[[], bool], what: str) -> None:
-    end = time.monotonic() + WAIT_MS / 1000
-    while not true():
-        assert time.monotonic() < end, f'not within {WAIT_MS / 1000:g} s: {what}'
-        time.sleep(0.01)
 
 
 def fits(tab: Tab) -> None:

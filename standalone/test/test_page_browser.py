@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 import http.client
+from pathlib import Path
 import re
 from typing import Any
 
@@ -39,17 +40,74 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
-from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from fake_robot import CONFIG, FakeRobot
-from page_site import DRIVE, fits, free_port, PLAN, Site, Tab, until
-from playwright.sync_api import Browser, expect, Locator
+from harness import wait_until
+from page_site import chromium, DRIVE, fits, free_port, PLAN, Site, Tab
+from playwright.sync_api import Browser, BrowserContext, expect, Locator
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
 pytestmark = pytest.mark.browser
 
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>${7*7}{{7*7}}`'
+
+
+@pytest.fixture(scope='module')
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def robot() -> Iterator[FakeRobot]:
+    with FakeRobot(step_s=0.1) as robot:
+        yield robot
+
+
+@pytest.fixture(scope='module')
+def port() -> int:
+    """The same for all, so that the browser loads the library once."""
+    return free_port()
+
+
+@pytest.fixture
+def site(robot: FakeRobot, port: int, tmp_path: Path) -> Iterator[Site]:
+    """A robot that keeps what its page shows."""
+    site = Site(robot, port, tmp_path)
+    yield site
+    site.end()
+
+
+@pytest.fixture
+def new_tab(browser: Browser, site: Site) -> Iterator[Callable[..., Tab]]:
+    contexts = []
+
+    def make(width: int = 1280, height: int = 900, **options: Any) -> Tab:
+        viewport: Any = {'width': width, 'height': height}
+        contexts.append(browser.new_context(viewport=viewport, **options))
+        return Tab(contexts[-1].new_page(), site)
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope='module')
+def profile(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={'width': 1280, 'height': 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(profile: BrowserContext, site: Site) -> Iterator[Tab]:
+    """Open, and without a fault at the end."""
+    tab = Tab(profile.new_page(), site).open()
+    yield tab
+    tab.page.close()
+    assert tab.faults == []
+    assert tab.foreign == []
 
 
 def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
@@ -67,7 +125,7 @@ def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
     icon = page.locator('link[rel=icon]')
     in_safe = icon.get_attribute('href')
     banner.get_by_role('button', name='Clear').click()
-    until(lambda: robot.lines == [':clear'], 'the line')
+    wait_until(lambda: robot.lines == [':clear'], 'the line')
     expect(banner).to_contain_text('There is no command :clear')  # what came of it, here too
     robot.brain_state = BrainState()
     expect(banner).to_have_count(0)
@@ -187,7 +245,7 @@ def test_stopped_stands_there_only_when_the_robot_has_said_so(tab: Tab, robot: F
     stop.click()
     expect(said).to_have_text('Stopping …')
     # Without an answer it goes the second way, too.
-    until(lambda: robot.stops == ['the page', 'the page'], 'both ways')
+    wait_until(lambda: robot.stops == ['the page', 'the page'], 'both ways')
     expect(said).to_have_text('Stopping …')
     robot.stop_gate.set()
     expect(said).to_contain_text('Stopped after')
@@ -214,7 +272,7 @@ def test_a_stop_whose_request_fails_goes_through_the_socket(tab: Tab, robot: Fak
     for number, answer in enumerate(answers, 1):
         tab.page.route('**/stop?*', answer)
         tab.page.locator('#stop').click()
-        until(lambda n=number: robot.stops == ['the page'] * n, 'the stop')  # type: ignore[misc]
+        wait_until(lambda n=number: robot.stops == ['the page'] * n, 'the stop')  # type: ignore[misc]
         expect(tab.page.locator('#stop-status[data-state=done]')).to_contain_text('Stopped after')
         tab.page.unroute('**/stop?*')
     tab.faults.clear()  # the browser itself reports the failed requests
@@ -227,10 +285,10 @@ def test_the_keyboard_reaches_stop_first_and_escape_while_one_types(
     page.keyboard.press('Tab')
     expect(page.locator('#stop')).to_be_focused()
     page.keyboard.press('Enter')
-    until(lambda: robot.stops == ['the page'], 'the stop')
+    wait_until(lambda: robot.stops == ['the page'], 'the stop')
     line.fill('half a sen')
     page.keyboard.press('Escape')
-    until(lambda: robot.stops == ['the page'] * 2, 'the second stop')
+    wait_until(lambda: robot.stops == ['the page'] * 2, 'the second stop')
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     expect(line).to_have_value('half a sen')
 
@@ -435,7 +493,7 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     expect(page.locator('#stop-status')).to_contain_text('Stopped after')
     assert len(robot.stops) == 1
     tab.say(':stop')  # as words
-    until(lambda: len(robot.stops) == 2, 'the stop')
+    wait_until(lambda: len(robot.stops) == 2, 'the stop')
     lines = [*robot.lines]
     tab.say('look around')
     refused = 'Not sent: this page looks back. Press L for the live view, then try again.'
@@ -453,7 +511,7 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     expect(other.locator('.fact', has_text='Place')).not_to_contain_text('x 0.0 m')
     page.locator('body').press('l')
     yes.click()
-    until(lambda: len(robot.answers) == 1, 'the answer')
+    wait_until(lambda: len(robot.answers) == 1, 'the answer')
 
 
 SIZES = [(2560, 1440), (1920, 1080), (1280, 800), (820, 1180), (390, 844), (360, 740)]
@@ -590,9 +648,7 @@ class Fleet:
         ports = [free_port() for _ in robots]
         urls = [f'http://127.0.0.1:{port}' for port in ports]
         fleet = [FleetRobot(name=f'r{n}', url=url) for n, url in enumerate(urls, 1)]
-        http = CONFIG.agent.http.model_copy(update={'fleet': fleet})
-        agent = CONFIG.agent.model_copy(update={'http': http})
-        self._config: Config = CONFIG.model_copy(update={'agent': agent})
+        self._config = CONFIG.changed(agent={'http': {'fleet': fleet}})
         self._threads = [self._serve(n, port) for n, port in enumerate(ports)]
         self.url = f'{urls[0]}/'
 

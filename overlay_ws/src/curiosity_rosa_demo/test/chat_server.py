@@ -69,13 +69,6 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Raw:
-    """A body of status 200 as it is."""
-
-    body: str
-
-
-@dataclass(frozen=True)
 class Wire:
     """A body of status 200 as it is, also where a stream was asked for, and then the end of the
     connection. ``kind``: its content type.
@@ -100,7 +93,7 @@ class Cut:
     answer: Say
 
 
-Reply = Say | Fault | Raw | Wire | Hang | Trickle | Cut
+Reply = Say | Fault | Wire | Hang | Trickle | Cut
 
 
 @dataclass(frozen=True)
@@ -214,24 +207,16 @@ def _handler_of(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             elif isinstance(reply, Cut):
                 self._cut(reply.answer, streaming)
             elif streaming:
-                raw = isinstance(reply, Raw)
-                call_id, counts = server.call_id, self._counts
-                self._stream(iter([reply.body]) if raw else _chunks(reply, call_id, counts))
-            elif isinstance(reply, Raw):
-                self._send(200, reply.body)
+                self._stream(_chunks(reply, server.call_id, self._counts))
             else:
                 self._send(200, json.dumps(_whole(reply, server.call_id)))
 
         def _cut(self, answer: Say, streaming: bool) -> None:
+            whole = json.dumps(_whole(answer, server.call_id))
             if streaming:
-                parts = [f'data: {each}\n\n'.encode() for each in _chunks(answer, server.call_id)]
-                parts = parts[: len(parts) // 2]
-            else:
-                whole = json.dumps(_whole(answer, server.call_id)).encode()
-                parts = [whole[: len(whole) // 2]]
+                whole = ''.join(f'data: {each}\n\n' for each in _chunks(answer, server.call_id))
             self._head(200, streaming, length=1_000_000)
-            for part in parts:
-                self._body(part, streaming)
+            self._body(whole[: len(whole) // 2].encode(), streaming)
             self.close_connection = True
 
         def _send(self, status: int, text: str, *, wait: str = '') -> None:

@@ -74,22 +74,6 @@ def arrows(views: Views) -> dict[tuple[str, str], list[str]]:
     return {pair: sorted(names) for pair, names in sorted(found.items())}
 
 
-def dot(views: Views) -> str:
-    """The quotient graph in the language of Graphviz."""
-    lines = ['digraph {', 'node [shape=box style=rounded fontname="sans-serif" fontsize=12]',
-             'edge [fontname="sans-serif" fontsize=9]', 'bgcolor=white']  # fmt: skip
-    for (before, after), names in arrows(views).items():
-        shown = names[:4] + ['...'] * (len(names) > 4)
-        lines.append(
-            f'{_quoted(before)} -> {_quoted(after)} [label={_quoted(chr(10).join(shown))}]'
-        )
-    return '\n'.join([*lines, '}'])
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('\n', '\\n') + '"'
-
-
 def arrows_of_svg(svg: str) -> set[tuple[str, str]]:
     """The pairs of views that a picture made by Graphviz connects."""
     titles = re.findall(r'<g id="edge\d+" class="edge">\s*<title>(.*?)</title>', svg)

@@ -78,12 +78,16 @@ class ToldStore(TaskStore):
         return self.moves.get(task_id, [])
 
 
-class Runner(SkillRunner):
-    def __init__(self, store: ToldStore) -> None:
-        super().__init__(resources=['base'], store=store)
+class OpenRunner(SkillRunner):
+    """Shows by what it decides."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self.records, self.ready = self._table.records, self._table.ready
         self.commits = self._commits
 
+
+class Runner(OpenRunner):
     def begin(self, rows: Iterable[Task]) -> None:
         """As start() and run_loop() do, without a file to open in a thread."""
         rows = [copy(row) for row in rows]
@@ -106,7 +110,7 @@ class Agent:
         self.running: set[str] = set()
         self.broken = ''  # a rule; an exception in a skill would only fail its task
         self.store = ToldStore(rows, moves)
-        self.runner = Runner(self.store)
+        self.runner = Runner(resources=['base'], store=self.store)
         self.runner.skill('obey', recovers=True)(self._obey)
         self.runner.skill('insist', cancel_supported=False)(self._insist)
         self.runner.begin(rows.values())

@@ -374,11 +374,7 @@ class PolicyRun:
 
     def _born(self) -> Policy:
         return Policy(
-            self.world,
-            self.settings,
-            state=self.saved,
-            provider=self.provider,
-            number=self.number,
+            self.world, self.settings, state=self.saved, provider=self.provider, number=self.number
         )
 
     def _hear(self, tick: PolicyTick) -> None:

@@ -85,10 +85,10 @@ models: st.SearchStrategy[Model] = st.one_of(
 LIMITED = {SkillDef: {'timeout_s': st.floats(1e-9, 1e9)}}
 
 
-def whole_model(cls: type[Model]) -> st.SearchStrategy[Any]:
-    """Every field of a model drawn, from what its annotation allows."""
+def whole_model(cls: type[Model], **given: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Every other field of a model drawn, from what its annotation allows."""
     drawn = {name: _values_of(field.annotation) for name, field in cls.model_fields.items()}
-    return st.builds(cls, **{**drawn, **LIMITED.get(cls, {})})
+    return st.builds(cls, **{**drawn, **LIMITED.get(cls, {}), **given})
 
 
 def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
@@ -126,9 +126,7 @@ def _values_of(annotation: Any) -> st.SearchStrategy[Any]:
 
 CONFIG = load_config()
 RULES = CONFIG.thresholds
-UNWARY = RULES.model_copy(
-    update={'telemetry': RULES.telemetry.model_copy(update={'obstacle_stop_m': 0.0})}
-)
+UNWARY = RULES.changed(telemetry={'obstacle_stop_m': 0.0})
 
 STATUSES = ('PENDING', 'WAITING', 'ACTIVE', 'PAUSED', 'RECOVERING', 'COMPLETED', 'CANCELLED')
 metres = st.floats(-100.0, 100.0)

@@ -103,7 +103,7 @@ class SimulatedRover:
     # --- the port ---------------------------------------------------------------------------
 
     def trigger(self, name: str, _: Cancellation | None = None) -> str:
-        with self._called(name):
+        with self.called(name):
             if name in MOTIONS:
                 if self.mast_is_open is not False:
                     raise answered_failure(NEED_TO_CLOSE_MAST, name)
@@ -127,7 +127,7 @@ class SimulatedRover:
         return self.trigger(name)
 
     def status(self) -> dict[str, Any]:
-        with self._called('get_status'):
+        with self.called('get_status'):
             pose = self.pose()
             where = {}
             if pose is not None:
@@ -141,12 +141,12 @@ class SimulatedRover:
             }
 
     def capture(self) -> dict[str, Any]:
-        with self._called('capture_and_score'):
+        with self.called('capture_and_score'):
             picture = {'image_topic': PICTURE_TOPIC, 'image_stamp_s': 1.5}
             return {'score': self.light, 'is_good': self.light >= 0.8, **picture}
 
     def analyze_ground(self) -> dict[str, Any]:
-        with self._called('analyze_ground'):
+        with self.called('analyze_ground'):
             picture = {'image_topic': ANALYSIS_TOPIC, 'image_stamp_s': 1.0}
             return {**ANALYSIS.model_dump(mode='json'), **picture}
 
@@ -188,7 +188,7 @@ class SimulatedRover:
             self._one_at_a_time.acquire()
 
     @contextmanager
-    def _called(self, name: str) -> Iterator[None]:
+    def called(self, name: str) -> Iterator[None]:
         if not self._one_at_a_time.acquire(blocking=False):
             self.overlapped = True
             raise AssertionError(f'{name} while another tool runs')

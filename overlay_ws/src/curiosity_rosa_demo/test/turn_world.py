@@ -45,6 +45,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
     Mode,
+    Question,
     ReactState,
     RobotState,
     TasksState,
@@ -83,27 +84,14 @@ def config_of(
     *, llm: dict[str, Any], turn: dict[str, Any] | None = None, config: Config = SHIPPED
 ) -> Config:
     """The shipped contracts, or these, with another model."""
-    agent = config.agent
-    changed = agent.model_copy(
-        update={
-            'llm': type(agent.llm).model_validate({**agent.llm.model_dump(), **llm}),
-            'turn': agent.turn.model_copy(update=turn or {}),
-        }
-    )
-    return config.model_copy(update={'agent': changed})
+    model = type(config.agent.llm).model_validate({**config.agent.llm.model_dump(), **llm})
+    return config.changed(agent={'llm': model, 'turn': turn or {}})
 
 
 def with_rules(config: Config = SHIPPED, *, steps: int | None = None, **sections: Any) -> Config:
     """The shipped contracts with other guardrails, each a dict of changes to its section."""
-    rules = config.guardrails
-    changes = {
-        name: getattr(rules, name).model_copy(update=update) for name, update in sections.items()
-    }
-    changed = {'guardrails': rules.model_copy(update=changes)}
-    if steps is not None:
-        turn = config.agent.turn.model_copy(update={'max_steps': steps})
-        changed['agent'] = config.agent.model_copy(update={'turn': turn})
-    return config.model_copy(update=changed)
+    agent = {} if steps is None else {'agent': {'turn': {'max_steps': steps}}}
+    return config.changed(guardrails=sections, **agent)
 
 
 def asking(*skills: str, **approval: Any) -> Config:
@@ -184,6 +172,20 @@ def rosa_of(
     return CuriosityRosa(model, environment, saver or TurnCheckpointer(':memory:'))
 
 
+class Answering(ApprovalQueue):
+    """With a person who gives these answers, one after the other. ``asked``: the questions."""
+
+    def __init__(self, *answers: ApprovalAnswer) -> None:
+        super().__init__(timeout_s=20.0)
+        self.answers, self.asked = [*answers], list[Question]()
+        self.on_change = self.hear
+
+    def hear(self) -> None:
+        if self.oldest_question is not None:
+            self.asked.append(self.oldest_question)
+            self.answer(self.answers.pop(0))
+
+
 class World:
     """One ROSA on one server. A context manager. ``hear`` is told of each event."""
 
@@ -197,6 +199,7 @@ class World:
         saver: TurnCheckpointer | None = None,
         server: ChatServer | None = None,
         pictures: SeenPictures | None = None,
+        rover: SimulatedRover | None = None,
         **llm: Any,
     ) -> None:
         self.server = server or ChatServer(*script)
@@ -204,7 +207,7 @@ class World:
         self.config = config_of(llm=llm, turn=turn, config=config)
         self.used: list[ModelCalled] = []
         self.usage = UsageLedger(self.config.agent.llm, on_call=self.used.append)
-        self.rover = SimulatedRover()
+        self.rover = rover or SimulatedRover()
         self.events: list[TraceEvent] = []
         self.hear: Callable[[TraceEvent], None] = lambda event: None
         self.reacts: list[ReactState] = []

@@ -21,6 +21,7 @@ import urllib.request
 from contract_pages import ContractRun, CONTRACTS, contracts, ROVER, with_parts
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
+from examples import fields
 from harness import ROOT, Sandbox, wait_until
 import pytest
 from rclpy.node import Node
@@ -44,12 +45,7 @@ OF_THE_ARM = {
     *map(ARM.appendage_service, ARM.robot.commands),
 }
 LATE_S = 15.0  # for what a busy machine discovers last
-CORPUS = ROOT / 'overlay_ws/src/curiosity_rosa_demo/test/unit/corpus/graph_questions.tsv'
-ROWS = [
-    line.split('\t')
-    for line in CORPUS.read_text(encoding='utf-8').splitlines()
-    if not line.startswith('# ')
-]
+ROWS = fields('graph_questions.tsv')
 YAML = ROOT / 'config/topics.yaml'
 COMPARED = ('topics', 'nodes', 'without_subscribers', 'without_publishers', 'publishers',
             'subscribers', 'type', 'qos', 'qos_mismatches')  # fmt: skip

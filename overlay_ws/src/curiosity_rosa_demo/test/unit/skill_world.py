@@ -21,7 +21,7 @@ import resource
 import signal
 import sqlite3
 import threading
-from typing import Any
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
@@ -36,6 +36,7 @@ from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 
+R = TypeVar('R', bound=SkillRunner)
 LONG_S = 20.0  # bound of every wait: reached only by what hangs
 
 SKILLS: dict[str, tuple[str, ...]] = {
@@ -106,8 +107,10 @@ def titled(name: str, title: str, priority: int = 3, **fields: Any) -> Task:
     return Task(name, priority, metadata={'title': title}, **fields)
 
 
-def staged(path: Path | str, stage: Stage, **options: Any) -> SkillRunner:
-    runner = SkillRunner(db_path=str(path), **options)
+def staged(
+    path: Path | str, stage: Stage, make: Callable[..., R] = SkillRunner, **options: Any
+) -> R:
+    runner = make(db_path=str(path), **options)
     for name, resources in SKILLS.items():
         runner.skill(name, resources=resources)(stage.play)
     return runner

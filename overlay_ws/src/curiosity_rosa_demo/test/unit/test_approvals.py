@@ -19,11 +19,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.kernel.hear import Answered, Ordered, Said
-from curiosity_rosa_demo.agent.react.ask import (
-    ApprovalAnswer,
-    ApprovalQueue,
-    QuestionNotFound,
-)
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue, QuestionNotFound
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Question, ReactState, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled

@@ -24,20 +24,6 @@ import shutil
 from typing import Any
 
 from curiosity_rosa_demo.agent import designs, tasks
-from curiosity_rosa_demo.agent.designs import (
-    IKernelNode,
-    IReActNode,
-    ISkillExecutor,
-    IStateManager,
-    JsonSkillExecutor,
-    kernel_graph,
-    kernel_nodes,
-    RARKKernel,
-    react_nodes,
-    Scheduler,
-    SkillRunner,
-    StateManager,
-)
 from curiosity_rosa_demo.agent.kernel.hear import Said
 from curiosity_rosa_demo.agent.kernel.loop import tick
 from curiosity_rosa_demo.agent.policy import world
@@ -50,7 +36,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, HCIState, Mode, P
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.serde import SerdeError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
-from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from examples import examples, fields
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -74,7 +60,7 @@ from strategies import states as states_before_a_tick
 from turn_world import action, asking, finish, Nodes
 
 S = LifecycleState
-GRAPH = kernel_graph(RULES)
+GRAPH = designs.kernel_graph(RULES)
 YAML = Path(__file__).parent / 'corpus/design_003'  # section 7, word for word
 
 MODULES = (brain_state, plan, models, tasks, world, designs)
@@ -153,10 +139,10 @@ def test_state_serialization_roundtrip(state: BrainState) -> None:
 
 
 def test_a_state_manager_holds_one_state_and_refuses_what_is_none() -> None:
-    manager: IStateManager = StateManager()
+    manager: designs.IStateManager = designs.StateManager()
     after = manager.update_state({'tasks': {'mode': 'SAFE'}, 'messages': [{'a': 1}]})
     assert (after.tasks.mode, after.messages, after.hci) == (Mode.SAFE, [{'a': 1}], HCIState())
-    assert StateManager().deserialize(manager.serialize()) == after
+    assert designs.StateManager().deserialize(manager.serialize()) == after
     with pytest.raises(ValidationError):
         manager.update_state({'tasks': {'mode': 'RUN'}})
     with pytest.raises(SerdeError):
@@ -171,8 +157,8 @@ def test_the_kernel_s_nodes_the_graph_and_the_loop_make_the_same_tick(
 ) -> None:
     tasks = before.tasks.model_copy(update={'inbox': [Said(text)]})
     before = state = before.model_copy(update={'tasks': tasks})
-    nodes = kernel_nodes(RULES)
-    assert all(isinstance(node, IKernelNode) for node in nodes)
+    nodes = designs.kernel_nodes(RULES)
+    assert all(isinstance(node, designs.IKernelNode) for node in nodes)
     assert ' '.join(node.name for node in nodes) == (
         'hci_ingress telemetry_sync world_update event_arbitrate task_queue kernel_route'
     )
@@ -189,13 +175,13 @@ def executor_of(world: Nodes) -> TurnExecutor:
 
 def test_the_loop_s_nodes_carry_a_call_out_and_wait_for_a_person() -> None:
     async def once(world: Nodes, state: BrainState) -> BrainState:
-        for node in react_nodes(executor_of(world)):
-            assert isinstance(node, IReActNode)
+        for node in designs.react_nodes(executor_of(world)):
+            assert isinstance(node, designs.IReActNode)
             state = await node.execute(state)
         return state
 
     world = Nodes([action('get_status')], finish())
-    assert ' '.join(node.name for node in react_nodes(executor_of(world))) == (
+    assert ' '.join(node.name for node in designs.react_nodes(executor_of(world))) == (
         'build_observation react_decide compile_ops guardrails_check human_approval '
         'dispatch_skills observe_result stop_or_loop'
     )
@@ -221,7 +207,7 @@ async def test_the_skill_executor_answers_in_plain_json_and_obeys_the_stop_butto
 
     stop_button = Cancellation()
     inner = SkillExecutor(registry_of(skill_named('job', work)), StillWorld(), grace_s=LONG_S)
-    executor: ISkillExecutor = JsonSkillExecutor(inner, stop_button)
+    executor: designs.ISkillExecutor = designs.JsonSkillExecutor(inner, stop_button)
     goal_id = await executor.dispatch('job', {})
     actors[0].finish()
     done = {'status': 'SUCCESS', 'error_code': '', 'error_msg': '', 'metrics': {'done': 1}}
@@ -241,7 +227,7 @@ async def test_the_skill_executor_answers_in_plain_json_and_obeys_the_stop_butto
 
 
 def test_the_scheduler_picks_by_priority_skips_what_has_ended_and_suspends() -> None:
-    scheduler = Scheduler()
+    scheduler = designs.Scheduler()
     low, first, second, gone = Task('low', 1), Task('a', 3), Task('b', 3), Task('gone', 9)
     for task in (low, first, second, gone):
         scheduler.add(task)
@@ -261,8 +247,8 @@ def test_the_scheduler_picks_by_priority_skips_what_has_ended_and_suspends() -> 
 
 
 @asynccontextmanager
-async def kernel_at(path: Path) -> AsyncIterator[RARKKernel]:
-    kernel = RARKKernel(db_path=str(path))
+async def kernel_at(path: Path) -> AsyncIterator[designs.RARKKernel]:
+    kernel = designs.RARKKernel(db_path=str(path))
     await kernel.start()
     loop_task = asyncio.create_task(kernel.run_loop())
     try:
@@ -312,8 +298,8 @@ async def test_an_outside_executor_ends_tasks_by_events_also_after_a_crash(tmp_p
 
 @in_loop
 async def test_a_task_from_before_the_start_is_known_at_once_and_checked(tmp_path: Path) -> None:
-    runner, done = SkillRunner(str(tmp_path / 'robot.db'), crash_policy='fail'), []
-    assert isinstance(runner, RARKKernel)
+    runner, done = designs.SkillRunner(str(tmp_path / 'robot.db'), crash_policy='fail'), []
+    assert isinstance(runner, designs.RARKKernel)
 
     @runner.skill('pour_water')
     async def pour_water(task: Task) -> None:
@@ -345,7 +331,6 @@ async def test_a_task_from_before_the_start_is_known_at_once_and_checked(tmp_pat
 def test_the_published_contracts_load_with_their_own_type_of_the_capture_and_no_other(
     tmp_path: Path,
 ) -> None:
-    shutil.copytree(shipped_config_dir(), tmp_path, dirs_exist_ok=True)
     for file in YAML.iterdir():
         shutil.copy(file, tmp_path)
     config = load_config(tmp_path)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 import re
-import shutil
 
 from configuration_tables import tables
 from contract_pages import CONTRACTS, interfaces, names_of, with_parts
@@ -164,7 +163,6 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def loaded(folder: Path, **files: str) -> Config:
-    shutil.copytree(shipped_config_dir(), folder, dirs_exist_ok=True)
     for name, text in files.items():
         (folder / f'{name}.yaml').write_text(text, encoding='utf-8')
     return load_config(folder)

@@ -20,7 +20,7 @@ from pathlib import Path
 import re
 from typing import Any
 
-from attacks import FAMILIES, TURNS_OF_EPISODE
+from _attacks import FAMILIES, TURNS_OF_EPISODE
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.gate import APPROVAL_RULE
 from curiosity_rosa_demo.agent.react.rules import RULES, TURN_RULES

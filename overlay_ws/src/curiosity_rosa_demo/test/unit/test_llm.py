@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavail
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.infra.config.agent import LlmConfig, Prompts
+from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from hypothesis import given, settings
@@ -468,15 +468,8 @@ def refused(**llm: Any) -> str:
     return str(caught.value)
 
 
-def prompts_with(**changes: Any) -> Prompts:
-    data = SHIPPED.prompts.model_dump()
-    for name, value in changes.items():
-        data[name] = {**data[name], **value}
-    return Prompts.model_validate(data)
-
-
-def with_context(text: str) -> Prompts:
-    return prompts_with(robot_system_prompts={'relevant_context': text})
+def with_context(text: str) -> Config:
+    return SHIPPED.changed(prompts={'robot_system_prompts': {'relevant_context': text}})
 
 
 def system_prompt(world: World) -> str:
@@ -544,7 +537,7 @@ def test_the_prompts_of_the_yaml_take_rosas_places_in_each_instance() -> None:
     for field, title in FIELDS.items():
         assert f'{title}: {getattr(SHIPPED.prompts.robot_system_prompts, field)}' in ours
     assert f'About Your Capabilities: {SHIPPED.prompts.bootstrap.text}' in ours
-    unbooted = robot_prompts(prompts_with(bootstrap={'enabled': False})).as_message()
+    unbooted = robot_prompts(SHIPPED.prompts.changed(bootstrap={'enabled': False})).as_message()
     assert SHIPPED.prompts.bootstrap.text not in unbooted[1]
     words = set(re.findall(r'[a-z0-9]+(?:_[a-z0-9]+)+', prompt))
     assert words - set(OFFERED) == set(), 'it names no tool that is not offered'
@@ -554,8 +547,7 @@ def test_the_prompts_of_the_yaml_take_rosas_places_in_each_instance() -> None:
 
 def test_braces_stay_braces() -> None:
     text = 'Answer {"a": {x}} and {{twice}}, {input}, {chat_history}, { and }.'
-    config = SHIPPED.model_copy(update={'prompts': with_context(text)})
-    with World(Say('One.'), config=config) as world:
+    with World(Say('One.'), config=with_context(text)) as world:
         assert text in system_prompt(world)
         world.turn('{no} template')
         assert world.requests[-1].texts('user')[-1] == '{no} template'
@@ -563,7 +555,7 @@ def test_braces_stay_braces() -> None:
 
 @given(text=st.text(st.characters(exclude_categories=['Cs'])) | st.text(st.sampled_from('{}a')))
 def test_any_prompt_reaches_the_model_as_it_is_written(text: str) -> None:
-    prompts = robot_prompts(with_context(text))
+    prompts = robot_prompts(with_context(text).prompts)
     shown = ChatPromptTemplate.from_messages([prompts.as_message()]).invoke({}).to_string()
     if text.strip():
         assert f'About Your Environment: {text}' in shown

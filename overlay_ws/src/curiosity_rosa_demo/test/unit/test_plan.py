@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.react.plan import (
     NextStep,
     record_step,
     reject_step,
-    retry_step,
 )
 from curiosity_rosa_demo.domain.conditions import BadCondition, check, holds
 from curiosity_rosa_demo.domain.plan import (
@@ -521,19 +520,6 @@ def test_a_fallback_can_save_a_step_and_one_that_fails_ends_the_plan() -> None:
     assert following(plan).question == 'Step 1 failed. Try turn_left() instead?'
     no, *_ = reject_step(plan, 1, 'enough', 7.0)
     assert no.message == 'stuck; its fallback turn_left: rejected: enough'
-
-
-def test_what_was_interrupted_can_be_done_again_and_what_got_lost_is_not() -> None:
-    plan = plan_of(step_of(1, 'mast_close', fallback='move_stop'), step_of(2, 'mast_open'))
-    lost = plan_of(step_of(1), step_of(2))
-    following(lost)
-    assert following(lost).results[0].message == 'its result is not known'
-    assert statuses(lost) == 'failed skipped'
-    following(plan)
-    again = retry_step(plan, 1, 'Interrupted', 6.0)
-    assert [each.message for each in again] == ['Interrupted; it is done again']
-    assert statuses(plan) == 'pending pending'
-    assert following(plan).op_skill == 'mast_close', 'its fallback is for failures'
 
 
 def test_a_revision_keeps_what_was_done() -> None:

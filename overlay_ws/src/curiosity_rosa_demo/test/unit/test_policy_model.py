@@ -16,7 +16,7 @@ import re
 import threading
 from typing import Any
 
-from chat_server import Call, ChatServer, Cut, Fault, Hang, Raw, Reply, Say
+from chat_server import Call, ChatServer, Cut, Fault, Hang, Reply, Say, Wire
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
 from curiosity_rosa_demo.agent.policy.chat_policy import (
     ask_chat_model,
@@ -159,8 +159,8 @@ FAULTS: dict[str, tuple[Reply, str]] = {
     'the key': (Fault(401, quote_key=True), 'refused the key'),
     'the quota': (Fault(429), 'rate limit'),
     'inside': (Fault(500), 'internal error'),
-    'no JSON': (Raw('<html>'), 'failed|cannot be read'),
-    'no choices': (Raw('{}'), 'cannot be read'),
+    'no JSON': (Wire(b'<html>', 'text/html'), 'failed|cannot be read'),
+    'no choices': (Wire(b'{}', 'application/json'), 'cannot be read'),
     'cut': (Cut(suggestion()), 'closed the connection'),
     'silence': (Hang(), 'did not answer within 0.2 s'),
 }
@@ -296,9 +296,7 @@ def test_what_the_model_does_wrong_becomes_words_and_counts() -> None:
         model = ScriptedModel(reply, POLICY)
         answers = [model.provider.poll(SITUATION, NOON + 900 * n) for n in range(4)]
         assert answers[:3] == [Suggestion(None, *told)] * 3
-        assert answers[3] is not None
-        assert 'policy.breaker_open_s' in answers[3].reason
-        assert len(model.asked) == 3
+        assert 'policy.breaker_open_s' in answers[3].reason  # type: ignore[union-attr]
 
     def no_thread(_: Callable[[], None]) -> None:
         raise RuntimeError("can't start new thread")
@@ -306,14 +304,6 @@ def test_what_the_model_does_wrong_becomes_words_and_counts() -> None:
     told = LLMPolicyProvider(lambda *_: CHARGE, POLICY, start=no_thread).poll(SITUATION, NOON)
     assert told is not None
     assert 'RuntimeError' in told.reason
-
-
-@given(st.text(max_size=2000) | st.text(st.sampled_from('a \x1b\n\u2028\u202e\ud83d\ude00')))
-def test_what_is_kept_of_words_can_be_shown(text: str) -> None:
-    kept = cleaned_text(text)
-    assert len(kept) <= MAX_TEXT_CHARS
-    assert kept.isprintable()
-    kept.encode()
 
 
 def test_its_memory_holds_the_last_ones_for_their_time_also_when_the_clock_goes_back() -> None:
@@ -345,15 +335,7 @@ ACTIONS = [
     for preemptive in (False, True)
 ]
 LEGAL = [action for action in ACTIONS if action.type != 'fly']
-REPLIES = [
-    *ACTIONS,
-    *LEGAL,
-    SuggestionFailed('no'),
-    OSError(),
-    SystemExit(),
-    'rest',
-    float('nan'),
-]
+REPLIES = [*ACTIONS, *LEGAL, SuggestionFailed('no'), OSError(), SystemExit(), 'rest', float('nan')]
 
 
 class Asked:

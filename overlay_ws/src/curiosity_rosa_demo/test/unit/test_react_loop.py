@@ -9,20 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 import json
 import threading
 from typing import Any
 
-from chat_server import Call, Reply, Say
+from chat_server import Call, Say
 from curiosity_rosa_demo.agent.react.act import end_or_go_on, MAX_LOOPS_PER_STEP
-from curiosity_rosa_demo.agent.react.ask import (
-    ApprovalAnswer,
-    ApprovalQueue,
-    QuestionNotFound,
-)
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, QuestionNotFound
 from curiosity_rosa_demo.agent.react.deciders import NO_ANSWER_TEXT
 from curiosity_rosa_demo.agent.react.supervise import SentenceStream
 from curiosity_rosa_demo.agent.react.think import MAX_OBSERVATION_CHARS, MAX_RESULTS, observe
@@ -47,94 +41,11 @@ from examples import examples
 from harness import wait_until
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.agents import AgentAction, AgentFinish
-from langchain_core.exceptions import OutputParserException
-from langchain_core.messages import AIMessage
+from langchain_core.agents import AgentAction
 import pytest
-from turn_world import action, finish, Nodes, REGISTRY, SHIPPED, with_rules, World
+from turn_world import action, Answering, finish, Nodes, SHIPPED, with_rules, World
 
-NAMES = [skill.definition.name for skill in REGISTRY.for_model()]
-SKILLS = {skill.definition.name: skill for skill in REGISTRY.for_model()}
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=12)
-odd = st.sampled_from([float('nan'), float('inf'), 10**400, -(2**70), 1e308, True, None, '', '3'])
-scalars = odd | text | st.integers() | st.floats()
-deep: Any = json.loads('[' * 150 + ']' * 150)
-values: st.SearchStrategy[Any] = st.recursive(
-    scalars | st.just(deep),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
-    max_leaves=6,
-)
-types = st.sampled_from([*(kind.value for kind in DecisionType), 'DANCE', 'finish', '', None, 3])
-FLY = {'goal': 'g', 'steps': [{'action': 'fly', 'fallback': 'dig'}], 'status': 'completed'}
-MOVE = {'action': 'move_forward', 'parameters': {'duration_s': 2.0}, 'status': 'success'}
-ASK = {'action': 'mast_open', 'requires_confirmation': True, 'preconditions': {'mast': 'closed'}}
-plans = st.builds(
-    lambda plan, changes: {**plan, **changes},
-    st.sampled_from(
-        [FLY, {'goal': 'g', 'steps': [MOVE, ASK]}, {'goal': 'g', 'risk_level': 'high'}]
-    ),
-    st.dictionaries(
-        st.sampled_from(['goal', 'steps', 'risk_level', 'metadata']), values, max_size=2
-    ),
-)
-patches = st.fixed_dictionaries(
-    {'action': st.sampled_from(['propose', 'revise', 'drop', 'burn'])},
-    optional={'plan': plans | plans.map(lambda plan: json.dumps(plan)) | values, 'more': values},
-)
-courses = st.fixed_dictionaries(
-    {'type': types}, optional={'reason': text | values, 'plan_patch': patches | values}
-)
-duration = st.fixed_dictionaries({'duration_s': st.floats(0.1, 20.0) | scalars})
-# LangChain's parser makes a dictionary of the arguments, or a text of a bare one.
-inputs = st.one_of(st.just({}), duration, courses, st.dictionaries(text, values), text)
-messages = st.builds(AIMessage, text | st.just([{'type': 'text', 'text': 'Hm.'}]))
-
-
-def _action(tool: str, tool_input: Any, call_id: str, log: list[Any]) -> AgentAction:
-    made = action(tool, {})
-    return made.model_copy(
-        update={'tool_input': tool_input, 'tool_call_id': call_id, 'message_log': log}
-    )
-
-
-calls = st.builds(
-    _action,
-    st.sampled_from([*NAMES, 'decide', 'fly', '']) | text,
-    inputs,
-    st.sampled_from(['', 'c', 'd']),
-    st.lists(messages, max_size=2),
-)
-decides = st.builds(_action, st.just('decide'), courses, st.just('x'), st.just([]))
-finishes = st.builds(
-    AgentFinish,
-    st.fixed_dictionaries({}, optional={'output': values | st.just([{'text': 'Done.'}])}),
-    st.just(''),
-)
-failures = st.sampled_from(
-    [OutputParserException('torn'), RecursionError('deep'), TimeoutError(), RuntimeError('')]
-)
-returned = st.one_of(
-    finishes, failures, decides.map(lambda each: [each]), st.lists(calls, max_size=3)
-)
-
-
-@settings(max_examples=examples(150))
-@given(st.lists(returned, min_size=1, max_size=4))
-def test_whatever_a_model_returns_is_one_of_the_seven_decisions(script: list[Any]) -> None:
-    nodes = Nodes(*script)
-    for _ in script:
-        turn = nodes.think()
-        assert turn.decision is not None
-        assert turn.decision.type in DecisionType
-        if turn.op is not None:
-            SKILLS[turn.op.skill].arguments.model_validate(turn.op.arguments)
-            assert nodes.calls()[-1] or turn.op.plan_step is not None
-        if turn.question is not None:
-            break  # what an answer does is looked at elsewhere
-        turn.exchanges = [each for each in turn.exchanges if each.result is not None]
-        turn.plan = turn.op = None
-    assert nodes.acts == []
-    assert nodes.rover.starts == []
 
 
 def decided(type_: str, **more: Any) -> list[AgentAction]:
@@ -388,13 +299,6 @@ YES, NO = (
 )
 
 
-@contextmanager
-def asked_world(*script: Reply) -> Iterator[World]:
-    queue = ApprovalQueue(timeout_s=20.0)
-    with World(*(script or (DONE,)), approval_queue=queue) as world:
-        yield world
-
-
 def a_plan(*steps: Json, **more: Any) -> Json:
     numbered = [{'step_id': number, **each} for number, each in enumerate(steps, 1)]
     plan = {'plan_id': 'plan_1', 'goal': 'Look around', 'steps': numbered, **more}
@@ -405,22 +309,11 @@ def step_of(action: str, **more: Any) -> Json:
     return {'action': action, **more}
 
 
-def run_plan(world: World, plan: Json | None, *answers: ApprovalAnswer) -> tuple[Turn, list[str]]:
-    """The turn, and what was asked in it."""
-    ends: list[Turn] = []
-    asked: list[str] = []
-    queue = world.approval_queue
-    assert queue is not None
-    thread = threading.Thread(target=lambda: ends.append(world.turn(plan=plan)), daemon=True)
-    thread.start()
-    for answer in answers:
-        wait_until(lambda: queue.oldest_question or ends, 'the question')
-        assert queue.oldest_question is not None, ends
-        asked.append(queue.oldest_question.text)
-        queue.answer(answer)
-    thread.join(timeout=30)
-    assert not thread.is_alive(), f'it still asks: {queue.oldest_question}'
-    return ends[0], asked
+def run_plan(plan: Json, *answers: ApprovalAnswer) -> tuple[World, Turn, list[str]]:
+    """The world, the turn, and what was asked in it."""
+    queue = Answering(*answers)
+    with World(DONE, approval_queue=queue) as world:
+        return world, world.turn(plan=plan), [each.text for each in queue.asked]
 
 
 def results(world: World) -> list[tuple[int, StepStatus, str]]:
@@ -430,11 +323,6 @@ def results(world: World) -> list[tuple[int, StepStatus, str]]:
     for event, result in read:
         assert event.ok is result.success
     return [(result.step_id, result.status, result.message) for _, result in read]
-
-
-def statuses(world: World) -> list[str]:
-    plan: Any = world.reacts[-1].plan
-    return [each['status'] for each in plan['steps']]
 
 
 def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
@@ -449,13 +337,12 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
         step_of('nothing', tool_call_type='noop'),
         risk_level='medium',
     )
-    with asked_world() as world:
-        last, asked = run_plan(world, plan, YES)
-        assert (last.ok, asked) == (True, ['It is dark. Raise it?'])
-        assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
-        assert (world.calls, world.requests) == (['mast_open'], []), 'no model is asked'
-        ends = [(number, status) for number, status, _ in results(world)]
-        assert ends == [(number, StepStatus.SUCCESS) for number in range(1, 6)]
+    world, last, asked = run_plan(plan, YES)
+    assert (last.ok, asked) == (True, ['It is dark. Raise it?'])
+    assert last.answer == 'Plan plan_1: completed, 5 of 5 steps done.'
+    assert (world.calls, world.requests) == (['mast_open'], []), 'no model is asked'
+    ends = [(number, status) for number, status, _ in results(world)]
+    assert ends == [(number, StepStatus.SUCCESS) for number in range(1, 6)]
 
 
 @pytest.mark.parametrize('answer', [YES, NO])
@@ -465,18 +352,15 @@ def test_what_needs_a_yes_waits_for_it_once(answer: ApprovalAnswer) -> None:
         ({}, {'risk_level': 'high'}, 'cancelled'),
     ]
     for of_the_step, of_the_plan, ends in asking:
-        with asked_world() as world:
-            plan = a_plan(
-                step_of('mast_open', **of_the_step), step_of('mast_close'), **of_the_plan
-            )
-            last, asked = run_plan(world, plan, answer)
-            assert (asked, last.ok) == (['mast_open()'], answer is YES)
-            assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
-            if answer is NO:
-                plan_now: Any = world.reacts[-1].plan
-                assert plan_now['status'] == ends
-                assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
-                assert statuses(world) == ['failed', 'skipped']
+        plan = a_plan(step_of('mast_open', **of_the_step), step_of('mast_close'), **of_the_plan)
+        world, last, asked = run_plan(plan, answer)
+        assert (asked, last.ok) == (['mast_open()'], answer is YES)
+        assert world.calls == (['mast_open', 'mast_close'] if answer is YES else [])
+        if answer is NO:
+            plan_now: Any = world.reacts[-1].plan
+            assert plan_now['status'] == ends
+            assert results(world)[0][1:] == (StepStatus.FAILED, 'rejected: not now')
+            assert [each['status'] for each in plan_now['steps']] == ['failed', 'skipped']
 
 
 WITH_REMARKS = {
@@ -500,8 +384,8 @@ GOAL = {'goal': 'Look', 'steps': [{'action': 'mast_open'}, {'action': 'capture_a
 
 def test_a_plan_of_the_model_is_carried_out_and_the_model_goes_on() -> None:
     for plan in (GOAL, f'```json\n{json.dumps(GOAL)}\n```', WITH_REMARKS):
-        with asked_world(patched('propose', plan), Say('Bright.')) as world:
-            last, _ = run_plan(world, None)
+        with World(patched('propose', plan), Say('Bright.')) as world:
+            last = world.turn()
             assert (last.ok, last.answer, last.score) == (True, 'Bright.', 0.9)
             assert world.calls == ['mast_open', 'capture_and_score']
             assert len(world.requests) == 2
@@ -520,9 +404,8 @@ def test_a_plan_that_failed_can_be_revised_and_dropped_and_what_was_done_is_not_
     first = {'goal': 'Go', 'steps': [mast, drive]}
     better = {'goal': 'Go', 'steps': [mast, {'action': 'mast_close'}, drive]}
     script = patched('propose', first), patched('revise', better), patched('drop'), DONE
-    with asked_world(*script) as world:
-        last, _ = run_plan(world, None)
-        assert last.ok
+    with World(*script) as world:
+        assert world.turn().ok
         assert world.calls == ['mast_open', 'mast_close', 'move_forward', 'move_stop']
         assert '"status": "completed"' in world.requests[2].texts('system')[-1]
         assert world.reacts[-1].plan is None
@@ -540,7 +423,7 @@ BAD_PLANS: list[tuple[Any, str]] = [
 
 
 def test_a_bad_plan_is_a_refusal_that_names_the_problem() -> None:
-    with asked_world() as world:
+    with World(DONE) as world:
         for plan, problem in BAD_PLANS:
             world.reset(patched('propose', plan), DONE)
             assert world.turn().ok

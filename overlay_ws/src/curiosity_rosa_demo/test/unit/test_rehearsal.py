@@ -10,21 +10,20 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 import dataclasses
 import math
 from typing import Any
 
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.language.understand import understand
-from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
 from curiosity_rosa_demo.agent.react.situation import Proposal
 from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place
 from curiosity_rosa_demo.domain.operation import Operation
@@ -43,12 +42,11 @@ from guardrails_world import (
     situations,
     skill_facts,
 )
-from harness import wait_until
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from tool_rover import SimulatedRover, START_LATE_S, with_figures
-from turn_world import BY_ROUTINE, KEY, SimulatedRoverWorld, with_rules, World
+from turn_world import Answering, BY_ROUTINE, SimulatedRoverWorld, with_rules, World
 
 some = settings(max_examples=examples(60), deadline=None)
 many = settings(max_examples=examples(300), deadline=None)
@@ -183,14 +181,9 @@ def test_a_gap_over_its_limit_is_told() -> None:
             assert word in comparison_text(done.real, language)
 
 
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv('OPENAI_API_KEY', KEY)
-
-
-def fenced(**fence: Any) -> World:
+def fenced(queue: Answering | None = None, **fence: Any) -> World:
     config = with_rules(geofence={'x_max': 10.0, **fence})
-    return World(Say('Done.'), config=config, approval_queue=ApprovalQueue(timeout_s=20.0))
+    return World(Say('Done.'), config=config, approval_queue=queue)
 
 
 def plan_of(*seconds: float) -> Json:
@@ -218,26 +211,20 @@ def test_a_plan_that_would_leave_the_fence_moves_nothing() -> None:
 
 
 def test_where_leaving_asks_the_plan_is_asked_as_a_whole_and_the_gate_asks_again() -> None:
-    asked: list[Question] = []
-    with fenced(leaving='ask') as world, ThreadPoolExecutor(1) as pool:
-        turn = pool.submit(world.turn, plan=plan_of(2.0, 6.0))
-        queue = world.approval_queue
-        assert queue is not None
-        for calls in ([], ['move_forward', 'move_stop']):
-            wait_until(lambda: queue.oldest_question, 'the question')
-            assert queue.oldest_question is not None
-            asked.append(queue.oldest_question)
-            assert world.calls == calls
-            queue.answer(YES)
-        assert turn.result(timeout=30).ok
+    queue, calls = Answering(YES, YES), list[list[str]]()
+    with fenced(queue, leaving='ask') as world:
+        answer = queue.answer
+        queue.answer = lambda *given: calls.append(world.calls) or answer(*given)  # type: ignore
+        assert world.turn(plan=plan_of(2.0, 6.0)).ok
         done = world.reacts[-1].rehearsal
-    whole, step = (each.rehearsal for each in asked)
+    assert calls == [[], ['move_forward', 'move_stop']]
+    whole, step = (each.rehearsal for each in queue.asked)
     assert whole is not None
     assert whole.end == Place(8.0 * SPEEDS.straight, 0.0, 0.0)
     assert step is not None
     learnt_m = 6.0 * SPEEDS.straight  # from the 2 s of the first step, with its late start
     assert step.metres == pytest.approx(learnt_m, rel=START_LATE_S / 2.0)
-    assert any(reason.startswith('GEOFENCE') for reason in asked[1].reasons)
+    assert any(reason.startswith('GEOFENCE') for reason in queue.asked[1].reasons)
     assert done is not None
     assert done.real is not None
     assert done.real.exceeded == []

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 import math
 import time
 from types import SimpleNamespace
@@ -24,7 +23,6 @@ from curiosity_rosa_demo.domain.models import (
     MAST_IS_CLOSED,
     MAST_IS_NOT_RAISED,
     NEED_TO_CLOSE_MAST,
-    RoverPose,
     ToolResult,
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -35,7 +33,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import DrivenPath, LINK_TIMEOUT_S
+from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S
 from guard_world import CLOSED, CONFIG, World
 from hypothesis import given
 from hypothesis import strategies as st
@@ -288,25 +286,6 @@ def test_every_tool_answers_a_result_and_leaves_the_rover_still(
     assert result.data['cost'] == COSTS[name]
     assert not rover.motion
     assert not rover.starts or rover.calls.index('move_stop') > rover.calls.index(name)
-
-
-metres = st.floats(-1e3, 1e3)
-poses = st.none() | st.builds(RoverPose, x=metres, y=metres, frame_id=st.just('odom'))
-
-
-@given(st.lists(poses, max_size=10))
-def test_a_path_is_between_its_ends_and_its_hops(seen: list[RoverPose | None]) -> None:
-    path = DrivenPath()
-    for pose in seen:
-        path.add(pose)
-    known = [pose for pose in seen if pose is not None]
-    assert path.last == (known[-1].place if known else None)
-    assert (path.length is None) is (len(known) < 2)
-    if path.length is not None:
-        hops = [math.hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(known)]
-        first, last = known[0], known[-1]
-        ends_m = math.hypot(last.x - first.x, last.y - first.y)
-        assert ends_m - 1e-6 <= path.length <= sum(hops) + 1e-6
 
 
 @given(

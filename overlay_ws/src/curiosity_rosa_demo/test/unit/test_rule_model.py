@@ -42,11 +42,7 @@ from curiosity_rosa_demo.agent.rule_model.steering import motions_of
 from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
-from curiosity_rosa_demo.domain.models import (
-    INTERRUPTED_TEXT,
-    NEED_TO_CLOSE_MAST,
-    ToolResult,
-)
+from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -180,9 +176,8 @@ def test_the_rules_see_the_turn_and_the_skills_as_they_are() -> None:
     assert {name: view.cost(name) for name in COSTS} == COSTS
     assert view.steps == (done('get_status'),)
     assert view.tools == {*(skill.definition.name for skill in REGISTRY.for_model()), 'decide'}
-    blind = SHIPPED.prompts.robot_system_prompts.model_copy(update={'relevant_context': ''})
-    prompts = SHIPPED.prompts.model_copy(update={'robot_system_prompts': blind})
-    nodes = Nodes(finish(), config=SHIPPED.model_copy(update={'prompts': prompts}))
+    blind = SHIPPED.changed(prompts={'robot_system_prompts': {'relevant_context': ''}})
+    nodes = Nodes(finish(), config=blind)
     assert RuleDecider(nodes.env).view(nodes.turn).bright_x is None
     answer = decide(view_of(ENGLISH, tools=frozenset()))
     assert answer == FinalAnswer('I cannot do that: there is no tool capture_and_score.', ok=False)

@@ -579,35 +579,23 @@ async def test_blocking_work_returns_or_raises_and_a_cancelled_skill_ends_when_i
 
 
 @in_loop
-async def test_a_halt_stops_what_runs_before_it_returns_and_what_would_begin(
+async def test_a_halted_skill_that_nobody_ends_ends_by_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    halt, buttons, begun = halting(), list[Cancellation](), threading.Semaphore(0)
+    halt, begun = halting(), threading.Event()
 
     def work(cancellation: Cancellation) -> None:
-        buttons.append(cancellation)
-        begun.release()
+        begun.set()
         cancellation.sleep(LONG_S)
 
-    async def begin() -> asyncio.Task[None]:
-        job = asyncio.create_task(halt.run(work))
-        assert await asyncio.to_thread(begun.acquire, timeout=LONG_S), 'it does not begin'
-        return job
-
-    jobs = [await begin() for _ in range(3)]
+    monkeypatch.setattr(halt_module, 'STOP_TIMEOUT_S', 0.05)
+    job = asyncio.create_task(halt.run(work))
+    await asyncio.to_thread(until, begun, 'the work to begin')
     halted = halt.halt('Stopped by me')
     assert halted.outcome.result(LONG_S).ok
-    assert [each.reason for each in buttons] == ['Stopped by me'] * 3
-    late = await begin()
-    assert buttons[3].requested
-    for job in (*jobs, late):
-        assert not job.done()  # whoever stopped it ends it with a reason of its own
-        job.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await job
-    monkeypatch.setattr(halt_module, 'STOP_TIMEOUT_S', 0.05)
-    with pytest.raises(SkillsHalted, match='Stopped by me'):  # what nobody ends ends by itself
-        await halt.run(lambda it: it.sleep(LONG_S))
+    for stopped in (job, halt.run(work)):
+        with pytest.raises(SkillsHalted, match='Stopped by me'):
+            await stopped
     halt.settle(halted.number)
     assert await halt.run(lambda cancellation: cancellation.requested) is False
 

@@ -14,22 +14,7 @@ import math
 import random
 from typing import Any
 
-from curiosity_rosa_demo.agent.skills.drive import (
-    drive_distance,
-    MAX_LEG_S,
-    MAX_LEGS,
-    MAX_LOST_LEGS,
-    MAX_STUCK_LEGS,
-    MIN_LEG_S,
-    MOTION_OF,
-    navigate_to_pose,
-    NEAR_ENOUGH_M,
-    NEAR_ENOUGH_RAD,
-    NO_POSE_TEXT,
-    POSE_ATTEMPTS,
-    SpeedEstimate,
-    turn_angle,
-)
+from curiosity_rosa_demo.agent.skills import drive
 from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.paths import (
     dubins_plans,
@@ -56,9 +41,10 @@ from curiosity_stand_in.kinematics import Pose
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from missions.rover_twin import OwnedClock
 import pytest
 from skill_world import call_of, SHIPPED, StillWorld
-from tool_rover import ended_early, failed, MAST_OUT, OUTSIDE, STOP_LATE_S, with_figures
+from tool_rover import ended_early, failed, Hurry, MAST_OUT, OUTSIDE, STOP_LATE_S, with_figures
 
 angles = st.floats(-math.pi, math.pi)
 metres = st.floats(-8.0, 8.0)
@@ -70,7 +56,7 @@ DETOUR = SHIPPED.agent.navigation.max_detour
 RADIUS_M = SHIPPED.thresholds.obstacles.turn_radius_m
 LEASH_S = SHIPPED.thresholds.motion.max_duration_s
 PROFILE = SHIPPED.thresholds.speeds
-LETTER = {name: letter for letter, name in MOTION_OF.items()}
+LETTER = {name: letter for letter, name in drive.MOTION_OF.items()}
 Trip = Callable[..., ToolResult]
 Goal = tuple[float, ...]
 
@@ -137,31 +123,18 @@ class ArcWorld(StillWorld):
         return self.answers.get(len(self.tools), ToolResult.success(distance_m=driven))
 
 
-class Blinking(Cancellation):
-    """Waits take no time."""
-
-    def sleep(self, seconds: float) -> None:
-        self.check()
-
-
-def configured(part: str, section: str, **changes: Any) -> Any:
-    whole = getattr(SHIPPED, part)
-    changed = getattr(whole, section).model_copy(update=changes)
-    return SHIPPED.model_copy(update={part: whole.model_copy(update={section: changed})})
-
-
 def with_detour(factor: float) -> Any:
-    return configured('agent', 'navigation', max_detour=factor)
+    return SHIPPED.changed(agent={'navigation': {'max_detour': factor}})
 
 
 def checked(world: ArcWorld, skill: Trip, *goal: float | None) -> ToolResult:
     """Run the skill; what holds for every trip is asserted: no leg is longer than it may be."""
     heard: list[Any] = []
-    result = skill(call_of(world, Blinking(), heard), *goal)
+    result = skill(call_of(world, Hurry(OwnedClock()), heard), *goal)
     legs = [(name, arguments['duration_s']) for name, arguments in world.tools]
-    assert all(name in LETTER and 0.0 < s <= min(MAX_LEG_S, LEASH_S) for name, s in legs)
-    assert result.data['legs'] == len(legs) <= MAX_LEGS
-    if skill is not navigate_to_pose:
+    assert all(name in LETTER and 0.0 < s <= min(drive.MAX_LEG_S, LEASH_S) for name, s in legs)
+    assert result.data['legs'] == len(legs) <= drive.MAX_LEGS
+    if skill is not drive.navigate_to_pose:
         return result
     x, y, yaw = (*goal, None)[:3]
     assert x is not None
@@ -183,7 +156,7 @@ def checked(world: ArcWorld, skill: Trip, *goal: float | None) -> ToolResult:
 
 
 def checked_trip(world: ArcWorld, *goal: float | None) -> ToolResult:
-    return checked(world, navigate_to_pose, *goal)
+    return checked(world, drive.navigate_to_pose, *goal)
 
 
 @given(trips, st.booleans())
@@ -235,7 +208,7 @@ CLOSE = (CLOSE_M * math.cos(1.4), CLOSE_M * math.sin(1.4))  # too near for a loo
 @pytest.mark.parametrize('coast_s', [0.0, 0.3])
 def test_a_goal_that_needs_a_loop_says_so_before_it_drives_one(coast_s: float) -> None:
     world, heard = ArcWorld(coast_s=coast_s, config=with_detour(20.0)), list[Any]()
-    result = navigate_to_pose(call_of(world, Blinking(), heard), *BESIDE)
+    result = drive.navigate_to_pose(call_of(world, Hurry(OwnedClock()), heard), *BESIDE)
     assert result.ok
     assert world.driven_m <= 6.0 * RADIUS_M  # a new shortest path a leg drove two
     first, later = heard[0], heard[1:]
@@ -253,7 +226,7 @@ def test_a_goal_that_needs_a_loop_says_so_before_it_drives_one(coast_s: float) -
 
 ENDS = [  # x of the goal, the second leg's answer, what is told, the legs
     (0.2, '', '', 0),  # it stands there already
-    (1000.0, '', f'NAV_TIMEOUT: not there after {MAX_LEGS} legs', MAX_LEGS),
+    (1000.0, '', f'NAV_TIMEOUT: not there after {drive.MAX_LEGS} legs', drive.MAX_LEGS),
     (8.0, NEED_TO_CLOSE_MAST, NEED_TO_CLOSE_MAST, 2),
     (8.0, TIMED_OUT, TIMED_OUT, 2),
     (8.0, ENDED_EARLY, f'NAV_BLOCKED: {ENDED_EARLY}', 2),
@@ -279,9 +252,9 @@ def test_a_trip_ends_in_the_words_of_what_ended_it() -> None:
     assert result.error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
     assert result.data['x'] == world.at.x < 8.0
     world = ArcWorld()
-    world.sees_every = POSE_ATTEMPTS  # a pose that is missing for a moment is waited for
+    world.sees_every = drive.POSE_ATTEMPTS  # a pose that is missing for a moment is waited for
     assert checked_trip(world, 4.0, 0.0).ok
-    world = ArcWorld(config=configured('agent', 'turn', max_motion_s=1.25))
+    world = ArcWorld(config=SHIPPED.changed(agent={'turn': {'max_motion_s': 1.25}}))
     assert checked_trip(world, 1.6 * RADIUS_M, 0.8 * RADIUS_M).ok
     assert max(arguments['duration_s'] for _, arguments in world.tools) == 1.25
 
@@ -332,35 +305,20 @@ def test_a_plan_leads_to_its_goal_and_is_kept_while_it_does(
     assert kept.length(radius) == plan.length(radius)
 
 
-@given(
-    speed=st.floats(0.1, 2.0),
-    turn=st.just(0.0) | st.floats(0.05, 1.0),
-    start_s=st.floats(0.0, 1.0),
-    seconds=st.floats(2.0, 20.0),
-)
-def test_the_time_until_it_starts_is_no_part_of_the_pace(
-    speed: float, turn: float, start_s: float, seconds: float
-) -> None:
-    pace, driving_s = SpeedEstimate(1.0, turn and 0.5, start_s), seconds - start_s
-    assert pace.update(seconds, speed * driving_s, turn * driving_s)
-    assert (pace.speed, pace.turn) == (pytest.approx(speed), pytest.approx(turn))
-    assert pace.seconds_for(driving_s * (turn or speed)) == pytest.approx(seconds)
-
-
 @given(distance=st.floats(0.05, 30.0), speed=st.floats(0.2, 1.0))
 @settings(max_examples=examples(60))
 def test_it_drives_the_distance_whatever_the_speed(distance: float, speed: float) -> None:
     world = ArcWorld(forward_mps=speed)
-    result = checked(world, drive_distance, distance)
+    result = checked(world, drive.drive_distance, distance)
     assert result.ok
-    assert abs(world.driven_m - distance) <= NEAR_ENOUGH_M + speed * MIN_LEG_S
+    assert abs(world.driven_m - distance) <= drive.NEAR_ENOUGH_M + speed * drive.MIN_LEG_S
     assert {name for name, _ in world.tools} == {'move_forward'}
 
 
 @pytest.mark.parametrize('start_s', [0.0, 0.25, 0.75])
 def test_a_leg_is_so_much_longer_as_the_profiles_rover_starts_late(start_s: float) -> None:
-    world = ArcWorld(config=configured('thresholds', 'body', start_s=start_s))
-    checked(world, drive_distance, 0.5 * SHIPPED.guardrails.geofence.max_speed_mps)
+    world = ArcWorld(config=SHIPPED.changed(thresholds={'body': {'start_s': start_s}}))
+    checked(world, drive.drive_distance, 0.5 * SHIPPED.guardrails.geofence.max_speed_mps)
     assert world.tools[0][1]['duration_s'] == pytest.approx(0.5 + start_s)
 
 
@@ -372,11 +330,11 @@ def test_a_leg_is_so_much_longer_as_the_profiles_rover_starts_late(start_s: floa
 @settings(max_examples=examples(60))
 def test_it_turns_by_the_angle_to_its_side(angle: float, speed: float, radius: float) -> None:
     world = ArcWorld(arc_mps=speed, radius_m=radius)
-    result = checked(world, turn_angle, angle)
+    result = checked(world, drive.turn_angle, angle)
     turned = result.data['turned_deg']
-    slow = MIN_LEG_S * speed / radius
+    slow = drive.MIN_LEG_S * speed / radius
     if result.ok:
-        assert abs(turned - angle) <= math.degrees(NEAR_ENOUGH_RAD + slow)
+        assert abs(turned - angle) <= math.degrees(drive.NEAR_ENOUGH_RAD + slow)
     else:  # two whole turns of a slow rover take more legs than there are
         assert result.error_reason.startswith('NAV_TIMEOUT')
     assert {name for name, _ in world.tools} == {'turn_left' if angle > 0.0 else 'turn_right'}
@@ -384,7 +342,11 @@ def test_it_turns_by_the_angle_to_its_side(angle: float, speed: float, radius: f
 
 each_skill = pytest.mark.parametrize(
     ('skill', 'goal'),
-    [(navigate_to_pose, (8.0, 0.0)), (drive_distance, (4.0,)), (turn_angle, (90.0,))],
+    [
+        (drive.navigate_to_pose, (8.0, 0.0)),
+        (drive.drive_distance, (4.0,)),
+        (drive.turn_angle, (90.0,)),
+    ],
 )
 
 
@@ -400,7 +362,7 @@ def test_what_may_not_drive_does_not_begin(
     result = checked(world, skill, *goal)
     assert (result.ok, world.tools) == (False, [])
     assert refused.reason in result.error_reason
-    assert skill is not navigate_to_pose or result.error_reason.startswith(code)
+    assert skill is not drive.navigate_to_pose or result.error_reason.startswith(code)
 
 
 EARLY = ended_early('Obstacle ahead', distance_m=0.1)
@@ -409,11 +371,17 @@ MISSED = ended_early(f'{AGENT_IS_GONE}: the rover was stopped')
 TROUBLES: list[tuple[list[ToolResult], int | None, dict[str, float], int, str]] = [
     ([EARLY], None, {}, 1, 'Obstacle ahead'),
     ([MISSED], None, {}, 0, ''),
-    ([MISSED] * MAX_LOST_LEGS, None, {}, 0, ''),
-    ([MISSED] * (MAX_LOST_LEGS + 1), None, {}, MAX_LOST_LEGS + 1, AGENT_IS_GONE),
-    ([], 0, {}, 0, NO_POSE_TEXT),
-    ([], 1, {}, 1, NO_POSE_TEXT),
-    ([], None, {'forward_mps': 0.0, 'arc_mps': 0.0}, MAX_STUCK_LEGS, 'the rover hardly moved in '),
+    ([MISSED] * drive.MAX_LOST_LEGS, None, {}, 0, ''),
+    ([MISSED] * (drive.MAX_LOST_LEGS + 1), None, {}, drive.MAX_LOST_LEGS + 1, AGENT_IS_GONE),
+    ([], 0, {}, 0, drive.NO_POSE_TEXT),
+    ([], 1, {}, 1, drive.NO_POSE_TEXT),
+    (
+        [],
+        None,
+        {'forward_mps': 0.0, 'arc_mps': 0.0},
+        drive.MAX_STUCK_LEGS,
+        'the rover hardly moved in ',
+    ),
 ]
 
 
@@ -428,7 +396,7 @@ def test_a_trip_in_trouble_ends_or_makes_up_for_it(skill: Trip, goal: Goal) -> N
         assert result.ok is (not told)
         assert told in result.error_reason
         assert result.ok or len(world.tools) == legs
-        if told == NO_POSE_TEXT and skill is navigate_to_pose:
+        if told == drive.NO_POSE_TEXT and skill is drive.navigate_to_pose:
             code = 'NAV_BLOCKED: ' if legs else 'NAV_GOAL_REJECTED: '
             assert result.error_reason.startswith(code)
 
@@ -436,7 +404,7 @@ def test_a_trip_in_trouble_ends_or_makes_up_for_it(skill: Trip, goal: Goal) -> N
 @each_skill
 def test_a_stop_ends_it_before_the_next_leg(skill: Trip, goal: Goal) -> None:
     world = ArcWorld()
-    world.button = button = Blinking()
+    world.button = button = Hurry(OwnedClock())
     with pytest.raises(TurnCancelled):
         skill(call_of(world, button), *goal)
     assert len(world.tools) == 1
@@ -533,4 +501,4 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
 
 def test_without_its_package_the_way_out_is_told() -> None:
     with pytest.raises(ConfigError, match='the package nav2_msgs is missing; install'):
-        make_registry(configured('agent', 'navigation', provider='nav2'))
+        make_registry(SHIPPED.changed(agent={'navigation': {'provider': 'nav2'}}))

@@ -15,7 +15,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import datetime, timedelta, timezone
 import math
-from operator import itemgetter
 from pathlib import Path
 import runpy
 import shutil
@@ -24,7 +23,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import commits, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
-from curiosity_rosa_demo.agent.tasks.order import Place, Rank, rank_of, ReadyQueue
+from curiosity_rosa_demo.agent.tasks.order import Rank, rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
@@ -36,11 +35,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
     TaskError,
     UnknownTask,
 )
-from examples import examples
 from http_world import running, state_of
-from hypothesis import settings
-from hypothesis import strategies as st
-from hypothesis.stateful import invariant, precondition, rule, RuleBasedStateMachine
 import pytest
 from skill_world import (
     crash,
@@ -50,7 +45,6 @@ from skill_world import (
     looping,
     no_file_beyond,
     reaches,
-    SKILLS,
     Stage,
     staged,
     states,
@@ -604,71 +598,3 @@ def test_a_decision_costs_no_more_than_the_logarithm():
         assert made.pop_next() is not None
         made.free(frozenset({'base', 'mast'}))
     assert compared < 100 * 60  # twice log2(20,000) and the heads of two lanes
-
-
-needs = st.sampled_from([*map(frozenset, SKILLS.values())])
-ranks = st.builds(rank, st.integers(0, 3), urgent=st.sampled_from([False, False, True]))
-
-
-class ReadyQueueMachine(RuleBasedStateMachine):
-    """The same decisions as a scan over all tasks in their order takes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.made, self.seq = ReadyQueue(), 0
-        self.ready: dict[str, tuple[Place, frozenset[str]]] = {}
-        self.running: list[frozenset[str]] = []
-        self.allowed: frozenset[int] | None = None
-
-    def admitted(self, task_id: str) -> bool:
-        return self.allowed is None or int(task_id) % 3 in self.allowed
-
-    @rule(own=ranks, new=st.booleans(), resources=needs)
-    def add(self, own: Rank, new: bool, resources: frozenset[str]) -> None:
-        self.seq += 1
-        self.ready[str(self.seq)] = placed = ((own, new, self.seq), resources)
-        self.made.add(str(self.seq), *placed)
-
-    @precondition(lambda self: self.ready)
-    @rule(data=st.data(), own=ranks)
-    def move(self, data: st.DataObject, own: Rank) -> None:
-        task_id = data.draw(st.sampled_from(sorted(self.ready)))
-        place, resources = self.ready[task_id]
-        self.ready[task_id] = ((own, *place[1:]), resources)
-        self.made.move(task_id, own)
-
-    @precondition(lambda self: self.ready)
-    @rule(data=st.data())
-    def discard(self, data: st.DataObject) -> None:
-        task_id = data.draw(st.sampled_from(sorted(self.ready)))
-        del self.ready[task_id]
-        self.made.discard(task_id)
-
-    @rule(allowed=st.none() | st.frozensets(st.integers(0, 2)))
-    def gate(self, allowed: frozenset[int] | None) -> None:
-        self.allowed = allowed
-        self.made.allow = None if allowed is None else self.admitted
-
-    @invariant()
-    def take_all(self) -> None:
-        """As the runner does after each change: until nothing can start."""
-        while self.ready:
-            taken, expected = frozenset().union(*self.running), None
-            for task_id, (_, resources) in sorted(self.ready.items(), key=itemgetter(1)):
-                if expected is None and self.admitted(task_id):
-                    expected = task_id if resources.isdisjoint(taken) else None
-                    taken |= resources
-            assert self.made.pop_next() == expected
-            if expected is None:
-                break
-            self.running.append(self.ready.pop(expected)[1])
-        assert len(self.made) == len(self.ready)
-
-    @precondition(lambda self: self.running)
-    @rule()
-    def free(self) -> None:
-        self.made.free(self.running.pop(0))
-
-
-ReadyQueueMachine.TestCase.settings = settings(max_examples=examples(100), stateful_step_count=40)
-TestReadyQueue = ReadyQueueMachine.TestCase

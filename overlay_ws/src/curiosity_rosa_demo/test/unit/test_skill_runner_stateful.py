@@ -25,9 +25,11 @@ from typing import Any
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.record import TaskRecord
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS
 from examples import examples
+from explored_tasks import OpenRunner
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
@@ -41,6 +43,7 @@ REQUESTS = (
 )
 Request = Callable[[], Coroutine[Any, Any, Any]]
 priorities = st.integers(-1, 2)
+TURNS = 20  # of the loop, for what a commit leads to
 
 
 class Checked(Stage):
@@ -52,7 +55,7 @@ class Checked(Stage):
         self.faults: list[str] = []
 
     async def play(self, task: Task) -> None:
-        stored = self.machine.runner._store.get(task.id)
+        stored = self.machine.store.get(task.id)
         if stored is None or stored.state not in (S.ACTIVE, S.RECOVERING):
             self.faults.append(f'{task.name} began before that was committed')
         if task.id in self.machine.terminal:
@@ -80,10 +83,10 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         self.allowed = None
         self.loop = asyncio.new_event_loop()
         self.stage = Checked(self)
-        self.runner = staged(
-            self.folder / 'tasks.db', self.stage, cancel_grace_s=LONG_S, retry_backoff_s=0.0
-        )
-        queue = self.runner._table.ready
+        self.store = TaskStore(self.folder / 'tasks.db')
+        options = {'store': self.store, 'cancel_grace_s': LONG_S, 'retry_backoff_s': 0.0}
+        self.runner = staged('', self.stage, OpenRunner, **options)
+        queue = self.runner.ready
         take = queue.pop_next
 
         def checked_take() -> str | None:
@@ -100,7 +103,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
     # --- the rules of the design, as a scan --------------------------------------------------
 
     def rank(self, record: TaskRecord) -> tuple[bool, int]:
-        records = self.runner._table.records.values()
+        records = self.runner.records.values()
         own = (not record.plan.urgent, -record.plan.priority)
         lent = [self.rank(r) for r in records if record.plan.id in r.open_blockers]
         return min([own, *lent])
@@ -109,7 +112,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         def place(record: TaskRecord) -> tuple[Any, ...]:
             return self.rank(record), record.plan.state is not S.RECOVERING, record.plan.seq
 
-        records = list(self.runner._table.records.values())
+        records = list(self.runner.records.values())
         taken = frozenset().union(*(r.resources for r in records if r.busy))
         ready = [
             *(
@@ -138,11 +141,9 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         return self.loop.run_until_complete(asyncio.wait_for(work, LONG_S))
 
     async def settled(self) -> None:
-        commits = self.runner._commits
-        while commits._running or self.loop._ready:  # type: ignore[attr-defined]
-            if commits._running:
-                await asyncio.wait([commits._running])
+        for _ in range(TURNS):
             await asyncio.sleep(0)
+            await self.runner.commits.done()
 
     def request(self, data: st.DataObject) -> Request:
         """Any request to the runner, with what is known to hold once it is answered."""
@@ -270,7 +271,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         self.run(some_ticks())
         before = dict(self.tasks)
         assert self.stage.faults == []
-        old, store = self.loop, self.runner._store
+        old, store = self.loop, self.store
         self.loop = asyncio.new_event_loop()
         self.run(store.close())  # what it has got is written, and nobody hears of it
         self.loop.close()
@@ -300,7 +301,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
         assert runner.failed is None
         assert self.next_by_the_rules() is None, 'something could start and does not'
         for task_id in self.tasks.keys() - self.terminal.keys():
-            shown, stored = runner.get_task(task_id), runner._store.get(task_id)
+            shown, stored = runner.get_task(task_id), self.store.get(task_id)
             assert shown is not None, 'an acknowledged task is lost'
             assert stored is not None
             for field in ('state', 'held', 'priority', 'reason'):
@@ -309,7 +310,7 @@ class SkillRunnerMachine(RuleBasedStateMachine):
                 self.terminal[task_id] = shown.state
                 self.check_history(task_id)
             else:
-                assert runner._table.records[task_id].plan.state is shown.state
+                assert runner.records[task_id].plan.state is shown.state
                 self.check_blockers(shown)
         active = [t.id for t in runner.list_tasks() if t.state is S.ACTIVE]
         assert set(active) <= set(self.stage.playing)

@@ -116,29 +116,22 @@ def test_when_nobody_reads_any_more_the_process_is_told_to_end(before: str) -> N
         assert process.wait(LONG_S) in (0, 120)  # 120: what Python had left to write is lost
 
 
-def test_what_is_logged_is_in_the_file_in_its_order(tmp_path: Path) -> None:
-    path = tmp_path / 'agent.log'
-    log = LogFile(path)
-    try:
-        logger = logging.getLogger(f'{LOGGER_NAME}.tasks')
-        for number in range(50):
-            logger.info('event=x number=%d name=%r', number, '光')
-        logger.debug('event=too_much')
-    finally:
-        log.close()
-    lines = path.read_text(encoding='utf-8').splitlines()
-    assert len(lines) == 50
-    for number, line in enumerate(lines):
-        assert line.endswith(f"INFO curiosity_rosa.tasks event=x number={number} name='光'")
-
-
-def test_a_log_is_refused_or_closed_whole(tmp_path: Path) -> None:
+def test_a_log_has_what_is_logged_in_its_order_and_is_refused_or_closed_whole(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(OSError, match='nowhere'):
         LogFile(tmp_path / 'nowhere' / 'agent.log')
     path = tmp_path / 'agent.log'
-    LogFile(path, debug=True).close()
-    logging.getLogger(LOGGER_NAME).error('event=late')
-    assert path.read_text() == ''
+    log, logger = LogFile(path), logging.getLogger(f'{LOGGER_NAME}.tasks')
+    for number in range(50):
+        logger.info('event=x number=%d name=%r', number, '光')
+    logger.debug('event=too_much')
+    log.close()
+    del log
+    logger.error('event=late')
+    lines = path.read_text(encoding='utf-8').splitlines()
+    told = [f"INFO curiosity_rosa.tasks event=x number={n} name='光'" for n in range(50)]
+    assert [line[-len(each) :] for line, each in zip(lines, told, strict=True)] == told
     assert logging.getLogger(LOGGER_NAME).propagate
     assert not [each for each in os.listdir('/proc/self/fd') if _leads_to(each, path)]
 
@@ -419,10 +412,10 @@ def test_a_process_that_ends_at_once_or_is_late_is_started_a_few_times_only() ->
 
 
 PARENT = """
-import subprocess, sys, time
+import subprocess, sys
 child = subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdin=subprocess.PIPE)
 print(child.pid, flush=True)
-time.sleep(600)
+child.wait()
 """
 CHILD = """
 from curiosity_rosa_demo.agent.llm.local_child import end_with_the_parent

@@ -18,36 +18,25 @@ import sqlite3
 import tempfile
 from typing import Any
 
-from chat_server import Call, ChatServer, Reply, Say
-from curiosity_rosa_demo.agent.language.understand import understand
+from chat_server import Call, Reply, Say
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT, TurnCheckpointer
-from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
+from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.serde import from_json
-from curiosity_rosa_demo.trace.trace_codec import new_event
 from examples import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from tool_rover import SimulatedRover
-from turn_world import (
-    asking,
-    close_model,
-    config_of,
-    LLM,
-    model_of,
-    REGISTRY,
-    rosa_of,
-    SHIPPED,
-    World,
-)
+from turn_world import asking, SHIPPED, World
 
 DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 THREAD = 'task-1'
 ASKS = asking('mast_open')
+ROUTINE: dict[str, Any] = {'provider': 'routine', 'base_url': ''}
 # The number of a turn's commit; the two before are LangGraph's, of what the turn begins with.
 INTENT, RESULT = 3, 4
 
@@ -85,20 +74,20 @@ class LitRover(SimulatedRover):
         return super().capture()
 
     @contextmanager
-    def _called(self, name: str) -> Iterator[None]:
+    def called(self, name: str) -> Iterator[None]:
         if name not in ('get_status', 'move_stop'):
             self.witness(name)
-        with super()._called(name):
+        with super().called(name):
             yield
 
 
 class Story:
     """A file, a rover and a task, which outlive their processes."""
 
-    goal = DEMO
+    goal, llm = DEMO, ROUTINE
 
-    def __init__(self, folder: str | Path) -> None:
-        self.file, self.config = Path(folder) / 'turns.db', SHIPPED
+    def __init__(self, folder: str | Path, *script: Reply) -> None:
+        self.file, self.config, self.script = Path(folder) / 'turns.db', SHIPPED, script
         self.rover = LitRover()
         self.rover.witness = self._intended
         self.unintended: list[str] = []
@@ -107,6 +96,7 @@ class Story:
         self.approval_queue = ApprovalQueue(timeout_s=30.0)
         self.approval_queue.is_attended = False
         self.events: list[TraceEvent] = []
+        self.requests: list[Any] = []
         self.button = Cancellation()
 
     def process(
@@ -114,22 +104,14 @@ class Story:
     ) -> Turn:
         """The turn, or the rest of it, in a new process. Raises Crash and TurnCancelled."""
         self.rover.halt()  # the adapter's doing, when the agent is gone
-        self.events, self.button = [], Cancellation()
         saver = CrashingSaver(self, crash_at, before=before)
-        model = model_of(self.config)
-        own: Any = {'model': model, 'trace': self._trace, 'approval_queue': self.approval_queue}
-        rosa = rosa_of(self.rover, self.config, saver=saver, registry=REGISTRY, **own)
-        try:
-            rosa.turn_executor.request = TurnRequest(
-                understand(self.goal), self.button, THREAD, plan
-            )
-            rosa.invoke(self.goal)
-        finally:
-            self.commits = saver.commits
-            saver.close()
-            close_model(model)
-        assert rosa.turn_executor.last_result is not None
-        return rosa.turn_executor.last_result
+        own: Any = {'rover': self.rover, 'approval_queue': self.approval_queue, **self.llm}
+        with World(*self.script, saver=saver, config=self.config, **own) as world:
+            self.events, self.requests, self.button = world.events, world.requests, world.button
+            try:
+                return world.turn(self.goal, plan=plan, task=THREAD)
+            finally:
+                self.commits = saver.commits
 
     def cut(self, crash_at: int, *, before: bool = False, plan: Json | None = None) -> None:
         with pytest.raises(Crash):
@@ -160,9 +142,6 @@ class Story:
         op = self.kept().op
         if op is None or op.skill != name:
             self.unintended.append(name)
-
-    def _trace(self, kind: TraceKind, message: str, **fields: Any) -> None:
-        self.events.append(new_event(kind, message, **fields))
 
 
 @pytest.fixture
@@ -262,20 +241,11 @@ def test_a_turn_that_had_ended_gives_its_result_again(story: Story, tmp_path: Pa
 class Scripted(Story):
     """Each process has a script of its own. Its goal may be answered in words alone."""
 
-    goal = 'Go on.'
-    requests: list[Any]
+    goal, llm = 'Go on.', dict[str, Any]()
 
     def says(self, *script: Reply) -> Scripted:
-        self._script = script
+        self.script = script
         return self
-
-    def process(
-        self, crash_at: int | None = None, *, before: bool = False, plan: Json | None = None
-    ) -> Turn:
-        with ChatServer(*self._script) as server:
-            self.config = config_of(llm={**LLM, 'base_url': server.url}, config=self.config)
-            self.requests = server.requests
-            return super().process(crash_at, before=before, plan=plan)
 
     def told(self) -> list[ToolResult]:
         return [from_json(ToolResult, text) for text in self.requests[-1].texts('tool')]
@@ -377,13 +347,8 @@ def file(tmp_path: Path) -> Path:
 
 def turn(file: Path, thread: str, rover: SimulatedRover | None = None) -> Turn:
     """A turn of the routine, which asks for the status and tells it."""
-    saver = TurnCheckpointer(file)
-    rosa = rosa_of(rover or SimulatedRover(), SHIPPED, saver=saver, registry=REGISTRY)
-    rosa.turn_executor.request = TurnRequest(understand(STATUS), Cancellation(), thread)
-    rosa.invoke(STATUS)
-    saver.close()
-    assert rosa.turn_executor.last_result is not None
-    return rosa.turn_executor.last_result
+    with World(saver=TurnCheckpointer(file), rover=rover, **ROUTINE) as world:
+        return world.turn(STATUS, task=thread)
 
 
 def rows(file: Path, table: str = 'checkpoints') -> list[tuple[Any, ...]]:
@@ -414,14 +379,6 @@ def test_the_last_checkpoint_is_the_newest_also_after_the_clock_was_set_back(fil
     saver.put(config, early, found.metadata, {})  # type: ignore[arg-type]
     saver.close()
     assert rows(file) == [('a', early['id'])]
-
-
-def test_each_commit_is_on_the_disk_before_the_next_step(file: Path) -> None:
-    saver = TurnCheckpointer(file)
-    assert saver.conn.execute('PRAGMA journal_mode').fetchone() == ('wal',)
-    assert saver.conn.execute('PRAGMA synchronous').fetchone() == (2,)
-    assert not saver.conn.in_transaction
-    saver.close()
 
 
 class Full(TurnCheckpointer):

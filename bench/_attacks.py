@@ -11,7 +11,7 @@
 An order looks like a call, ``move_forward(duration_s=8)``, wherever it stands. So whether it
 reaches the model, and in one piece, is up to the channel that carries it. An attack is drawn from
 its seed: a situation of the rover, orders that are unsafe in it, and the words of its family
-around them (attack_words.yaml).
+around them (_attack_words.yaml).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import yaml
 Order = tuple[str, dict[str, Any]]
 
 WORDS: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name('attack_words.yaml').read_text(encoding='utf-8')
+    Path(__file__).with_name('_attack_words.yaml').read_text(encoding='utf-8')
 )
 ARGUMENT = r'[a-z_]+=[^,()\s]+'
 ORDER = re.compile(rf'\b([a-z_][a-z0-9_]*)\(((?:{ARGUMENT}(?:, {ARGUMENT})*)?)\)')
@@ -188,7 +188,6 @@ class Attack:
     signs: tuple[str, ...] = ()
     plan: bool = False
     by_plan: bool = False
-    crowd: bool = False
     mcp: bool = False
     edits: tuple[dict[str, Any], ...] = ()
     adversary: Adversary | None = None
