@@ -86,6 +86,8 @@ IGNORED = frozenset(
         *('_flood_for', '_recall_after'),
         # these rovers show no wheels, and without them nothing settles
         '_settling',
+        # these rovers have no simulated time: it is _moving_since again
+        '_advanced_before',
         # never change
         *('_config', '_limits', 'time', '_time', 'inputs', 'other_drivers'),
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),

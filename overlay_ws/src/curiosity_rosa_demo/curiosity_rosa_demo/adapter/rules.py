@@ -129,6 +129,7 @@ class Rules:
         self._stop: Stop | None = None
         self._stop_failure = self._error_before = ''
         self._runs_away: tuple[float, bool | None] = (0.0, None)  # m/s; whether the wheels stand
+        self._moving_since, self._advanced_before = time.steady, time.advanced
         self._serial = 0
         # The start calls without an answer, and whether each was given up. 0: of an earlier
         # process.
@@ -208,7 +209,7 @@ class Rules:
         self._allow(clock_problem or self._drive_refusal(motion))
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
-            self.time.depart()
+            self._moving_since, self._advanced_before = self.time.steady, self.time.advanced
         self.motion, self._moved_since = Motion.MOVING, None
         self.drive.begin(motion)
         self._serial += 1
@@ -452,6 +453,12 @@ class Rules:
         return self._moved_since + self._config.settle_s
 
     @property
+    def _motion_s(self) -> float:
+        """How long a motion has lasted, by the faster of two clocks."""
+        time = self.time
+        return max(time.steady - self._moving_since, time.advanced - self._advanced_before)
+
+    @property
     def _is_driving(self) -> bool:
         return self.motion is Motion.MOVING and not self.stopping
 
@@ -564,7 +571,7 @@ class Rules:
         if self._is_driving:
             if part := next((each for each in self.parts.values() if not each.is_stowed), None):
                 self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
-            elif self.time.travelled >= self._config.max_duration_s:
+            elif self._motion_s >= self._config.max_duration_s:
                 self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
             elif reason := self.agent.stop_reason():
                 self._request_stop(reason)

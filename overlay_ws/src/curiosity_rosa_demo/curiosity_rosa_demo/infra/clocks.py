@@ -75,7 +75,7 @@ class ClockWatch:
 # A simulation may run slower than real time. Its mast, its wheels and its sensors then need longer
 # in steady time, by the real-time factor: simulated seconds per steady second.
 
-WINDOW_S = 2.0  # steady seconds over which the factor is measured and two clocks compared
+WINDOW_S = 2.0  # steady seconds over which the factor is measured
 MIN_WINDOW_S = 0.5
 SAMPLE_PERIOD_S = 0.1
 MIN_WAIT_S = 0.01  # shortest wait between two readings
@@ -91,11 +91,12 @@ class SimulatedTime:
     measured, it advances with the steady clock. It jumps neither with a first ``/clock`` nor with
     a restart.
 
-    ``travelled`` is for a motion under way, and counts from its ``depart``: simulated time
-    determines the distance that a moving rover covers, and can run faster than wall time, jump,
-    stop. So it advances by the larger of the two advances: a jump can end a motion early, but
-    nothing can prolong it. They are compared over ``WINDOW_S``, since ``/clock`` comes in lumps:
-    from reading to reading now one clock is ahead, now the other, and both would be counted.
+    ``advanced`` is for a motion under way: simulated time determines the distance that a moving
+    rover covers, and can run faster than wall time, jump, stop. It is what simulated time has
+    advanced, never back; without simulated time, what the steady clock has. A motion lasts as long
+    as the longer of ``steady`` and ``advanced``, each since its begin: a jump can end it early, but
+    nothing can prolong it. They are compared over the whole motion, since ``/clock`` comes in
+    lumps: from reading to reading now one clock is ahead, now the other.
     """
 
     def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
@@ -107,14 +108,8 @@ class SimulatedTime:
         self._changed_at = 0.0
         self.measured: float | None = None  # the factor; None: too few readings, or time stands
         self._factor = 1.0  # as it counts
-        self.simulated = 0.0
+        self.simulated = self.advanced = 0.0
         self.steady, self.ros_ns = steady(), self._read_ros()
-        self.depart()
-
-    def depart(self) -> None:
-        """A motion begins."""
-        self.travelled = self._travelled_before = 0.0
-        self._window_steady = self._window_ros = 0.0
 
     def read(self) -> None:
         """Take the time anew: until the next reading all happens at one time."""
@@ -124,7 +119,7 @@ class SimulatedTime:
         if self.ros_ns is not None and ros_before is not None:
             ros_advance = self.ros_ns * 1e-9 - ros_before * 1e-9
         self.simulated += advance * self._factor
-        self._travel(advance, ros_advance)
+        self.advanced += max(0.0, ros_advance)  # a restarted simulation goes back
         if self.ros_ns is not None:
             self._measure(self.ros_ns * 1e-9)
         elif self._last_ros is not None:
@@ -133,14 +128,6 @@ class SimulatedTime:
         self._factor = 1.0
         if self.measured is not None:
             self._factor = min(1.0, max(self._slowest, self.measured))
-
-    def _travel(self, advance: float, ros_advance: float) -> None:
-        self._window_steady += advance
-        self._window_ros += max(0.0, ros_advance)  # a restarted simulation goes back
-        self.travelled = self._travelled_before + max(self._window_steady, self._window_ros)
-        if self._window_steady >= WINDOW_S:
-            self._travelled_before = self.travelled
-            self._window_steady = self._window_ros = 0.0
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which ``seconds`` pass at the present factor."""

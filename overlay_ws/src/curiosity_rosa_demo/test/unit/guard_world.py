@@ -68,9 +68,10 @@ class SimulatedTime:
 
     nanoseconds: int = 0
     ros_time_is_active: bool = True
+    lump_ns: int = 1  # /clock shows it in steps of so many
 
     def now(self) -> SimulatedTime:
-        return self
+        return SimulatedTime(self.nanoseconds // self.lump_ns * self.lump_ns)
 
     @property
     def seconds(self) -> float:

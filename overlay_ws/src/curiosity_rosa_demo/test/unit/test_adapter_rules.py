@@ -301,7 +301,6 @@ def test_a_driver_is_found_silent_beyond_its_bound_alone(
 
 
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5
-LUMPY_S = 10.0  # five comparisons of the clocks
 STANDS_S = CLOCK_AGE_S
 STEPPED = CONFIG.motion.model_copy(
     update={'slowest_real_time_factor': SLOWEST, 'clock_max_age_s': CLOCK_AGE_S}
@@ -342,44 +341,18 @@ class Clocks:
 
 
 # The steady clock never goes back; simulated time stands still, jumps and restarts.
-@given(
-    st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(-1e6, 1e6), st.booleans()), max_size=40)
-)
+@given(st.lists(st.tuples(st.floats(0.0, 100.0), st.floats(-1e6, 1e6)), max_size=40))
 def test_a_motion_s_clock_never_falls_behind_and_a_wait_is_bounded(
-    steps: list[tuple[float, float, bool]],
+    steps: list[tuple[float, float]],
 ) -> None:
-    clocks = Clocks()
-    steady = simulated = before = 0.0  # since the motion began
-    for steady_s, ros_s, begins in steps:
-        if begins:
-            clocks.time.depart()
-            steady = simulated = before = 0.0
+    clocks, simulated = Clocks(), 0.0
+    for steady_s, ros_s in steps:
         advance = clocks.advance(steady_s, ros_s)
         clocks.time.read()
-        steady += steady_s
         simulated += max(0.0, ros_s)
-        now = clocks.time.travelled
-        assert now >= before
-        assert now >= steady - 1e-6
-        assert now >= simulated - 1e-6, 'it follows a faster simulation'
-        before = now
+        assert math.isclose(clocks.time.advanced, simulated, abs_tol=1e-6)
         assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
         assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
-
-
-@given(st.floats(0.005, 0.1), st.floats(0.001, 0.05), st.floats(0.1, 3.0))
-@example(period_s=0.02, reading_s=0.005, factor=1.0)  # a turn of 20 s ended after 18.9
-def test_a_motion_s_clock_counts_no_second_twice_when_simulated_time_comes_in_lumps(
-    period_s: float, reading_s: float, factor: float
-) -> None:
-    clocks, published, steps = Clocks(), 0.0, round(LUMPY_S / reading_s)
-    for each in range(1, steps + 1):
-        lumps = each * reading_s // period_s * period_s
-        clocks.pass_by(reading_s, factor * (lumps - published))
-        published = lumps
-        clocks.time.read()
-    of_the_faster = max(1.0, factor) * steps * reading_s
-    assert clocks.time.travelled <= of_the_faster + 6 * max(1.0, factor) * (period_s + reading_s)
 
 
 clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
