@@ -93,10 +93,10 @@ class SimulatedTime:
 
     ``advanced`` is for a motion under way: simulated time determines the distance that a moving
     rover covers, and can run faster than wall time, jump, stop. It is what simulated time has
-    advanced, never back; without simulated time, what the steady clock has. A motion lasts as long
-    as the longer of ``steady`` and ``advanced``, each since its begin: a jump can end it early, but
-    nothing can prolong it. They are compared over the whole motion, since ``/clock`` comes in
-    lumps: from reading to reading now one clock is ahead, now the other.
+    advanced, never back; without simulated time, what the steady clock has. A motion lasts as
+    long as the longer of ``steady`` and ``advanced``, each since its begin: a jump can end it
+    early, but nothing can prolong it. They are compared over the whole motion, since ``/clock``
+    comes in lumps: from reading to reading now one clock is ahead, now the other.
     """
 
     def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
@@ -116,10 +116,10 @@ class SimulatedTime:
         before, ros_before = self.steady, self.ros_ns
         self.steady, self.ros_ns = self._clock(), self._read_ros()
         advance = ros_advance = self.steady - before
-        if self.ros_ns is not None and ros_before is not None:
-            ros_advance = self.ros_ns * 1e-9 - ros_before * 1e-9
+        if self.ros_ns is not None and ros_before is not None:  # a restart goes back
+            ros_advance = max(0.0, self.ros_ns * 1e-9 - ros_before * 1e-9)
         self.simulated += advance * self._factor
-        self.advanced += max(0.0, ros_advance)  # a restarted simulation goes back
+        self.advanced += ros_advance
         if self.ros_ns is not None:
             self._measure(self.ros_ns * 1e-9)
         elif self._last_ros is not None:

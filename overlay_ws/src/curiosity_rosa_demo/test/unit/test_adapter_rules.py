@@ -50,7 +50,7 @@ from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_stand_in.drivers import DemoRover
 from examples import examples
 from guard_world import CONFIG, drive_off, World
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ from dataclasses import replace
 import json
 import time
 
-from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, approved_op, put, wait_for_answer
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, put, wait_for_answer
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of
 from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
 from curiosity_rosa_demo.agent.react.plan import approve_step, reject_step, trace_steps
@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.react.think import (
     refuse,
 )
 from curiosity_rosa_demo.agent.react.turn import ASK_TO_CONTINUE, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks.origin import Approval, current_order, Order
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Decision, Json, Question
@@ -94,7 +95,7 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
     if op is None:
         return
     try:
-        op, before = approved_op(op, answer, env.registry), op.text
+        op, before = _approved_op(op, answer, env.registry), op.text
     except BadArguments as problem:
         why = f'Wrong arguments for {problem}'
         why = f'The operator changed the arguments of {op.text}, but: {why}'
@@ -160,7 +161,7 @@ def admit(
         if answer.action is ApprovalAction.REJECT:
             raise NotAdmitted(_rejected(op, answer.why))
         try:
-            op = approved_op(op, answer, env.registry)
+            op = _approved_op(op, answer, env.registry)
         except BadArguments as error:
             wrong = _rejected(op, f'the changed arguments are wrong: {error}')
             raise NotAdmitted(wrong) from None
@@ -186,3 +187,11 @@ def rehearsal_of(
 def _rejected(op: Operation, why: str) -> Refusal:
     answer = f'rejected by the operator: {why}' if why else 'rejected by the operator'
     return not_approved(op, (answer,), 'order something else, or ask the operator')
+
+
+def _approved_op(op: Operation, answer: ApprovalAnswer, registry: SkillRegistry) -> Operation:
+    """The operation that a yes allows; an EDIT has replaced its arguments. Raises BadArguments."""
+    if answer.action is not ApprovalAction.EDIT:
+        return op
+    given = {} if answer.arguments is None else answer.arguments
+    return replace(op, arguments=arguments_as_json(registry.get(op.skill), given))

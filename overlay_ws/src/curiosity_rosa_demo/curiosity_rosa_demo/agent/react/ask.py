@@ -11,12 +11,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import threading
 import time
 import uuid
 
-from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -203,11 +202,3 @@ def wait_for_answer(
     told = QuestionAnswered(question.id, answer.action.value.lower(), answer.why, by=answer.by)
     trace(**told.trace_fields())
     return answer
-
-
-def approved_op(op: Operation, answer: ApprovalAnswer, registry: SkillRegistry) -> Operation:
-    """The operation that a yes allows; an EDIT has replaced its arguments. Raises BadArguments."""
-    if answer.action is not ApprovalAction.EDIT:
-        return op
-    given = {} if answer.arguments is None else answer.arguments
-    return replace(op, arguments=arguments_as_json(registry.get(op.skill), given))
