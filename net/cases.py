@@ -63,7 +63,7 @@ def named(test: str) -> list[str]:
 
 def doors() -> int:
     """Rules times doors, by the table of test_doors.py."""
-    from curiosity_rosa_demo.agent.react.rules import RULES, TURN_RULES
+    from curiosity_rosa_demo.agent.react.guardrails import RULES, TURN_RULES
     from curiosity_rosa_demo.domain.origin import Origin
 
     return (len(RULES) - len(TURN_RULES) + 1) * len(Origin)

@@ -20,7 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.infra.config import base, behaviour
-from curiosity_rosa_demo.infra.config.agent import checked_time_zone
+from curiosity_rosa_demo.infra.config.agent import checked_language, checked_time_zone
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, shipped_config_dir
 from pydantic import BaseModel
@@ -34,6 +34,7 @@ WORDS = {
     base.optional_ros_name: 'ROS name, or empty',
     base._frame_name: 'frame name',
     checked_time_zone: 'time zone',
+    checked_language: 'code of a language, such as `en`',
     behaviour._key: 'name',
     behaviour._window: '`HH:MM-HH:MM`, or empty',
 }

@@ -28,8 +28,6 @@ setup(
     extras_require={'test': ['pytest']},
     package_data={
         PACKAGE: [
-            'agent/interfaces/fleet/components/*.js',
-            'agent/interfaces/fleet/static/*',
             'agent/interfaces/page/web/*',
             'agent/interfaces/page/web/*/*',
             'agent/language/data/*.yaml',

@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""ROS node around Rules: the eight /adapter/* services in front of the rover's services.
+"""The node that alone calls the rover. ``_begin_motion`` starts a drive and ``_stop_rover`` ends
+it, as ``Rules`` decide. It serves /adapter/* in front of the rover's services.
 
 Each of five threads spins one node, so that no lane waits for another. ``adapter`` runs the rover
 clients and subscriptions and serves get_status, ``adapter_stop`` serves move_stop,
@@ -29,7 +30,6 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.adapter.commands import Channel, Command, Commands, StandstillCommand
 from curiosity_rosa_demo.adapter.graph import (
     CallTrace,
     GraphThread,
@@ -39,6 +39,7 @@ from curiosity_rosa_demo.adapter.graph import (
 )
 from curiosity_rosa_demo.adapter.inputs import Inputs
 from curiosity_rosa_demo.adapter.report import diagnose, mismatch, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.rover_calls import Channel, Command, Commands, StandstillCommand
 from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.adapter.steps import encode_batch, HISTORY, MotionRefused, PERIOD_S
 from curiosity_rosa_demo.domain.adapter_status import Status

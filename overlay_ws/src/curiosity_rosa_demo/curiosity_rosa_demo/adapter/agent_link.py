@@ -7,6 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """What the adapter knows of the agent: who publishes the heartbeat, and the reason of SAFE. Pure.
+``Rules`` ask ``stop_reason`` and stop the rover by it.
 
 The middleware reports how many publishers of the heartbeat are alive (DDS liveliness): none after
 a death, a SIGSTOP or a loss of the network, two when somebody forges the heartbeat or a second

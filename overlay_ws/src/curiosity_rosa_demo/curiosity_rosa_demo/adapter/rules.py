@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules that decide whether the rover may move. Pure: no ROS, no threads, given clocks.
+"""The safety rules: whether the rover may move (``_drive_refusal``: mast, e-stop, agent), and what
+stops it (``_watch_motion``: leash, a dead agent). Pure: no ROS, no threads, given clocks. The
+agent's guardrails, agent/react/guardrails.py, ask some of it earlier.
 
 The rules hold two facts: the posture of each part (the mast, the appendages of the robot's
 profile) and the motion (still, moving).

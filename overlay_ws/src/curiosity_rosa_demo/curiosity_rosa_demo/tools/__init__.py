@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The nine rover tools: their implementation and their LangChain form."""
+"""The rover tools: their implementation and their LangChain form."""

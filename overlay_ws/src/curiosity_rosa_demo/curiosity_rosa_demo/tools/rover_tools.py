@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Implementation of the ten tools, for a model or for a console command.
+"""One call of a rover tool, for a model or for a console command; agent/react/world.py calls it,
+after the gate.
 
 A motion tool starts the motion, waits for its duration, stops it, waits for standstill, and
 reports the distance covered. In a slow simulation it does so in several legs.

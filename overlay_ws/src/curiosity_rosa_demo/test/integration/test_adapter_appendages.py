@@ -18,7 +18,7 @@ from typing import Any
 from action_profile import ACTION, NAME, write_action_profile
 from adapter_world import AdapterWorld, TOLERANCE
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.commands import trajectory
+from curiosity_rosa_demo.adapter.rover_calls import trajectory
 from curiosity_rosa_demo.adapter.rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,

@@ -21,17 +21,17 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from action_profile import ACTION, action_profile
 from control_msgs.action import FollowJointTrajectory
-from curiosity_rosa_demo.adapter.commands import (
+from curiosity_rosa_demo.adapter.graph import Call, CallLog, CLAIM_WAIT_S, rival_publishers
+from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
+from curiosity_rosa_demo.adapter.report import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
+from curiosity_rosa_demo.adapter.rover_calls import (
     Commands,
     failure,
     StandstillCommand,
     trajectory,
     TrajectoryAction,
 )
-from curiosity_rosa_demo.adapter.graph import Call, CallLog, CLAIM_WAIT_S, rival_publishers
-from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
-from curiosity_rosa_demo.adapter.report import diagnose as diagnose_adapter
-from curiosity_rosa_demo.adapter.report import MIN_PERIOD_S, PERIOD_S, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.steps import (
     decode_batch,

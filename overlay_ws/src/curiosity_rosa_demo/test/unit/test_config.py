@@ -19,6 +19,7 @@ from typing import Any
 from action_profile import GAP_RAD, profiles
 from action_profile import TYPE as FOLLOW
 from curiosity_rosa_demo.adapter.report import mismatch
+from curiosity_rosa_demo.agent.language.tables import LANGUAGES
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.react.prompt import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
@@ -94,17 +95,22 @@ def test_a_missing_key_or_file_takes_the_shipped_value(tmp_path: Path) -> None:
 
 def test_an_own_text_goes_before_the_shipped_translations(tmp_path: Path) -> None:
     rows: dict[str, tuple[str | None, ...]] = {
-        'text: go': ('go', 'go', 'go'),
-        '{text: go, translations: {ja: 行け}}': ('go', '行け', 'go'),
-        'translations: {zh: 去}': (None, None, '去'),
-        'label: mine': (None, None, None),
+        'text: go': ('go', 'go', 'go', 'go'),
+        '{text: go, translations: {ja: 行け}}': ('go', '行け', 'go', 'go'),
+        'translations: {zh: 去}': (None, None, '去', None),
+        'translations: {es: vete}': (None, None, None, 'vete'),
+        'label: mine': (None, None, None, None),
     }
     shipped = CONFIG.prompts.templates[DEMO]
     for own, texts in rows.items():
         text = f'templates:\n  demo_ground_texture:\n    {own}\n'
         demo = load_config(folder_with(tmp_path, prompts=text)).prompts.templates[DEMO]
-        for language, wanted in zip(('en', 'ja', 'zh'), texts, strict=True):
+        for language, wanted in zip(('en', 'ja', 'zh', 'es'), texts, strict=True):
             assert demo.text_in(language) == (wanted or shipped.text_in(language))
+    assert set(shipped.translations) == set(LANGUAGES)
+    told = outcome(folder_with(tmp_path, prompts='default_language: xx\n'))
+    assert told is not None
+    assert f'must be one of {", ".join(LANGUAGES)}' in told
 
 
 # --- what is refused ----------------------------------------------------------------------------

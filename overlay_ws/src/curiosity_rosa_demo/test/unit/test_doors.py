@@ -23,7 +23,7 @@ from typing import Any
 from _attacks import FAMILIES, TURNS_OF_EPISODE
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.gate import APPROVAL_RULE
-from curiosity_rosa_demo.agent.react.rules import RULES, TURN_RULES
+from curiosity_rosa_demo.agent.react.guardrails import RULES, TURN_RULES
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,

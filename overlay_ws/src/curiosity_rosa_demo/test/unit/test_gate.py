@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.react.fence import (
     reach_of,
 )
 from curiosity_rosa_demo.agent.react.gate import call_refusal, order_verdict
-from curiosity_rosa_demo.agent.react.rules import (
+from curiosity_rosa_demo.agent.react.guardrails import (
     Ask,
     CALL_RULES,
     drive_refusal,

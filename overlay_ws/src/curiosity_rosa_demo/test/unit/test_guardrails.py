@@ -19,7 +19,7 @@ from typing import Any
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.answer import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.fence import geofence_reason, metres_ahead, motion_seconds
-from curiosity_rosa_demo.agent.react.rules import (
+from curiosity_rosa_demo.agent.react.guardrails import (
     drive_refusal,
     first_refusal,
     RULES,

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.agent.llm.call import holds_tool_call
 from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react import deciders
 from curiosity_rosa_demo.agent.react.gate import proposal_of
-from curiosity_rosa_demo.agent.react.rules import first_refusal, RULES
+from curiosity_rosa_demo.agent.react.guardrails import first_refusal, RULES
 from curiosity_rosa_demo.agent.react.supervise import (
     fits,
     missing_act,

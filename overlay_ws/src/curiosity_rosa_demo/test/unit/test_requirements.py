@@ -22,7 +22,7 @@ import curiosity_rosa_demo
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.react.gate import APPROVAL_RULE
-from curiosity_rosa_demo.agent.react.rules import RULES
+from curiosity_rosa_demo.agent.react.guardrails import RULES
 from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import RobotProfile

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The doors for people and programs: terminal, HTTP, page, RunTask action."""
+"""The doors for people and programs, a folder each."""

@@ -22,9 +22,9 @@ import time
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, put, wait_for_answer
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of
 from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
+from curiosity_rosa_demo.agent.react.guardrails import Ask
 from curiosity_rosa_demo.agent.react.plan import approve_step, reject_step, trace_steps
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
-from curiosity_rosa_demo.agent.react.rules import Ask
 from curiosity_rosa_demo.agent.react.think import (
     check,
     observe,

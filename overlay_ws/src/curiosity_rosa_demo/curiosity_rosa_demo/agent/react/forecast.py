@@ -25,7 +25,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m
 from curiosity_rosa_demo.agent.react.gate import order_verdict, proposal_of
-from curiosity_rosa_demo.agent.react.rules import Ask, geofence
+from curiosity_rosa_demo.agent.react.guardrails import Ask, geofence
 from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     NAVIGATE_SKILL,

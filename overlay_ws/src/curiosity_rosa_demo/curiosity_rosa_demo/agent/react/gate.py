@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from curiosity_rosa_demo.agent.react.fence import geofence_refusal
-from curiosity_rosa_demo.agent.react.rules import (
+from curiosity_rosa_demo.agent.react.guardrails import (
     Ask,
     CALL_RULES,
     first_refusal,

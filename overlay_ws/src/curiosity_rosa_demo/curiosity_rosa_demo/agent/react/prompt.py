@@ -8,7 +8,7 @@
 
 """What a language model reads: the prompts of ROSA and of the rover, and the calls of the turn.
 
-Nothing else of the agent knows LangChain's messages.
+A policy's model has a prompt of its own: agent/policy/chat_policy.py.
 """
 
 from __future__ import annotations

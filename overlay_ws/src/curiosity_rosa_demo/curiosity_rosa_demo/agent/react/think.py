@@ -22,6 +22,7 @@ from typing import Literal, Protocol
 
 from curiosity_rosa_demo.agent.react.ask import put
 from curiosity_rosa_demo.agent.react.gate import order_verdict, proposal_of, traced_check
+from curiosity_rosa_demo.agent.react.guardrails import NOTHING
 from curiosity_rosa_demo.agent.react.plan import (
     check_plan,
     keep_done,
@@ -29,7 +30,6 @@ from curiosity_rosa_demo.agent.react.plan import (
     trace_plan,
 )
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op, rehearse_plan
-from curiosity_rosa_demo.agent.react.rules import NOTHING
 from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json
 from curiosity_rosa_demo.agent.skills.skill import BadArguments

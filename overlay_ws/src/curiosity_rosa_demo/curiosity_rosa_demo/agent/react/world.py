@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.react.gate import (
     order_verdict,
     traced_check,
 )
-from curiosity_rosa_demo.agent.react.rules import Ask, CALL_RULES, drive_refusal
+from curiosity_rosa_demo.agent.react.guardrails import Ask, CALL_RULES, drive_refusal
 from curiosity_rosa_demo.agent.react.situation import (
     Limits,
     Proposal,
@@ -112,7 +112,7 @@ class RoverWorld:
         return self._config
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        """Call one of the nine tools. Raises TurnCancelled and ToolBroke.
+        """Call one of the ten tools. Raises TurnCancelled and ToolBroke.
 
         Every door leads here, so the gate is asked at the dispatch of each motion of base and
         mast, on a fresh status. A refusal or a silent adapter is a failure, and nothing is called.

@@ -6,4 +6,4 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The runtime of kernel, tasks and skills, and the robot port that every interface uses."""
+"""The runtime of kernel, tasks and skills, which agent/robot.py opens to every interface."""

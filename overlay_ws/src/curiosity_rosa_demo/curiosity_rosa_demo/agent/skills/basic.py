@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The short skills: the rover's tools, pictures, speech, questions and waits.
+"""The short skills: the rover's tools, pictures, speech, questions and waits. A skill of your own
+needs no change here: docs/howto/add_a_skill.md.
 
 A skill's docstring, or its text in a table, is what a model reads.
 """

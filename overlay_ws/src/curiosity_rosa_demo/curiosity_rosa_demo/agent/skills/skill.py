@@ -40,7 +40,7 @@ class SkillWorld(Protocol):
         """The pictures of the rover's camera."""
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
-        """Call one of the nine rover tools through the adapter. Raises TurnCancelled."""
+        """Call one of the ten rover tools through the adapter. Raises TurnCancelled."""
 
     def pose(self) -> RoverPose | None:
         """The pose of the base in the world frame; None while TF has none."""

@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The commits of the runner: what is decided while one runs is the next one."""
+"""Gathers decided changes of tasks into commits, and shows them once they are on the disk:
+``TaskStore`` has the transaction. What is decided while one commit runs goes into the next.
+"""
 
 from __future__ import annotations
 

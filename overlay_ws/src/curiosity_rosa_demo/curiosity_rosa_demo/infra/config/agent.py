@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 import re
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -284,7 +285,18 @@ class AgentConfig(Section):
 # --- Schema of prompts.yaml. The file holds the values -----------------------------------------
 
 
-Language = Literal['en', 'ja', 'zh']
+# A language is a folder of phrases and texts: agent/language/tables.py reads them.
+LANGUAGE_FOLDERS = Path(__file__).parents[2] / 'agent/language/data'
+
+
+def checked_language(value: str) -> str:
+    known = sorted(each.name for each in LANGUAGE_FOLDERS.iterdir() if each.is_dir())
+    if value not in known:
+        raise ValueError(f'must be one of {", ".join(known)}')
+    return value
+
+
+Language = Annotated[str, AfterValidator(checked_language)]
 TemplateName = Annotated[str, Field(pattern=r'^[a-z][a-z0-9_]{0,39}$')]
 DEMO = 'demo_ground_texture'  # the template of :demo
 

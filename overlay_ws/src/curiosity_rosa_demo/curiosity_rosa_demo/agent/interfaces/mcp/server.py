@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 import json
 import logging
-from typing import Any, cast, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
@@ -24,10 +24,10 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
+from curiosity_rosa_demo.agent.language.tables import LANGUAGES
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.drawing import world_map
-from curiosity_rosa_demo.infra.config.agent import Language
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_codec import encode
@@ -41,7 +41,6 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 SERVER_NAME, VERSION = 'curiosity-rosa', '1.0.0'
-LANGUAGES = ('en', 'ja', 'zh')
 INSTRUCTIONS = (
     'A rover. Every call passes its guardrails: a refusal says code, rule, what is allowed and '
     'the way out; do not repeat a refused call unchanged. Stow the mast (mast_close) to drive, '
@@ -220,7 +219,7 @@ def make_server(robot: Robot, config: Config, calls: ToolCalls) -> Server[Any]:
         if template is None or language not in LANGUAGES:
             why = f'There is no prompt {params.name[:100]!r} in {str(language)[:20]!r}'
             raise MCPError(types.INVALID_PARAMS, why)
-        text = types.TextContent(text=template.text_in(cast(Language, language)))
+        text = types.TextContent(text=template.text_in(language))
         return types.GetPromptResult(
             description=template.label, messages=[types.PromptMessage(role='user', content=text)]
         )

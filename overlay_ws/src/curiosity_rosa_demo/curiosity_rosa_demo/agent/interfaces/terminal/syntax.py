@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""How a line is read: the name of a command, and its arguments. Pure functions."""
+"""A typed command: its name and its arguments. Pure functions."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ from curiosity_rosa_demo.agent.memory import recall
 from curiosity_rosa_demo.agent.react.answer import admit, NotAdmitted, rehearsal_of, verdict_on
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.gate import ASK_AGAIN_TEXT, not_approved
+from curiosity_rosa_demo.agent.react.guardrails import Ask
 from curiosity_rosa_demo.agent.react.plan import cancel_plan
 from curiosity_rosa_demo.agent.react.rehearse import compared, trace_comparison
-from curiosity_rosa_demo.agent.react.rules import Ask
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader

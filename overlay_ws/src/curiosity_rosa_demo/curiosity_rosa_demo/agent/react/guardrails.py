@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The rules that an operation must pass before its dispatch: one function each. Pure.
+"""The guardrails that an operation must pass before its dispatch: one function each, ``RULES`` has
+their order, gate.py asks them. Pure. The rules of the rover's motion are adapter/rules.py.
 
 Safety comes first. A rule returns its refusal, or None. A stop passes all rules.
 """
