@@ -109,7 +109,6 @@ def test_an_own_text_goes_before_the_shipped_translations(tmp_path: Path) -> Non
             assert demo.text_in(language) == (wanted or shipped.text_in(language))
     assert set(shipped.translations) == set(LANGUAGES)
     told = outcome(folder_with(tmp_path, prompts='default_language: xx\n'))
-    assert told is not None
     assert f'must be one of {", ".join(LANGUAGES)}' in told
 
 
