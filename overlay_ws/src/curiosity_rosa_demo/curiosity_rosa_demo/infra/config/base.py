@@ -106,7 +106,12 @@ def _below(key: str) -> AfterValidator:
 
     def moved(name: str, info: ValidationInfo) -> str:
         namespace = (info.context or {}).get(key, '').strip('/')
-        return ros_name(f'/{namespace}/{name.lstrip("/")}') if namespace and name else name
+        if not namespace or not name:
+            return name
+        try:
+            return ros_name(f'/{namespace}/{name.lstrip("/")}')
+        except ValueError as error:
+            raise ValueError(f'in the namespace {namespace}: {error}') from None
 
     return AfterValidator(moved)
 
