@@ -344,6 +344,7 @@ def test_the_leash_and_a_motion_that_nobody_requested_end_in_steady_time(
     world.simulated.lump_ns = round(lump_s * 1e9)
     world.step(MOTION.max_duration_s - 2.5)
     assert not world.guard.stopping
+    assert world.take_alarms() == []
     world.step(1.0)
     assert world.take_alarms() == LEASH
     world.step(4.0 / factor)
