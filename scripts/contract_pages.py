@@ -22,6 +22,7 @@ from typing import Any
 import urllib.request
 
 from configuration_tables import table
+from curiosity_rosa_demo.agent.topics.graph.answers import PARAMETER_SERVICES
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
 from diagnostic_msgs.msg import DiagnosticArray
@@ -60,15 +61,6 @@ ENCLAVES = '/curiosity_rosa'
 ROVER = f'{ENCLAVES}/rover'
 NODES = ('simulator', 'adapter', 'visualizer', 'monitor')
 OF_ROS = ('/rosout', '/parameter_events', '/clock')
-OWN_SERVICES = (
-    'describe_parameters',
-    'get_parameter_types',
-    'get_parameters',
-    'get_type_description',
-    'list_parameters',
-    'set_parameters',
-    'set_parameters_atomically',
-)
 PARAMETERS_OF_ROS = ('use_sim_time', 'start_type_description_service')
 PATIENCE_S, TURNS = 100.0, 40
 
@@ -85,7 +77,9 @@ class Use:
 
     @property
     def is_of_ros(self) -> bool:
-        return self.name in OF_ROS or self.name in {f'{self.node}/{each}' for each in OWN_SERVICES}
+        return self.name in OF_ROS or self.name in {
+            f'{self.node}/{each}' for each in PARAMETER_SERVICES
+        }
 
 
 class ContractRun:
@@ -318,7 +312,7 @@ def _nodes(run: ContractRun, uses: set[Use]) -> str:
         of_kind: dict[str, list[str]] = {'publish': [], 'subscribe': [], 'reply': []}
         for use in sorted(use for use in uses if use.node == node and use.is_of_ros):
             of_kind[use.kind].append(f'`{use.name.replace(f"{node}/", "~/")}`')
-        if len(of_kind['reply']) == len(OWN_SERVICES):
+        if len(of_kind['reply']) == len(PARAMETER_SERVICES):
             of_kind['reply'] = ['its parameters and types']
         process = enclave.rpartition('/')[2]
         lines.append((process, node.lstrip('/'), *map(', '.join, of_kind.values())))

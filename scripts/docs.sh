@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh
-(source scripts/env.sh && python scripts/configuration_tables.py && python scripts/monitor_pages.py && python bench/report.py)
+(source scripts/env.sh && python scripts/configuration_tables.py && python scripts/monitor_pages.py --page && python bench/report.py)
 source scripts/tool_env.sh
 _cr_tool_env .venv-docs standalone/requirements-docs.txt mkdocs
 NO_MKDOCS_2_WARNING=1 exec .venv-docs/bin/mkdocs build --strict "$@"

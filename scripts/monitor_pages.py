@@ -8,7 +8,7 @@
 
 """What is made from monitor/requirements.yaml: the body of docs/reference/requirements.md, which
 scripts/docs.sh includes in the site, and the files that NASA's Ogma reads to make a C monitor for
-ROS 2. ``python scripts/monitor_pages.py`` writes them.
+ROS 2. ``python scripts/monitor_pages.py`` writes them; with ``--page`` the page alone.
 
 The format for Ogma is that of curiosity_rover_ogma in space-ros/demos: document.json holds Copilot
 expressions, vars-db.json the topics. Ogma evaluates all properties at each message of an input. So
@@ -22,6 +22,7 @@ from collections.abc import Iterable
 import json
 from pathlib import Path
 import re
+import sys
 from textwrap import indent, wrap
 from typing import Any
 
@@ -198,7 +199,7 @@ def main() -> None:
     config = load_config()
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(load_requirements(), config.thresholds), encoding='utf-8')
-    for name, text in files(config).items():
+    for name, text in files(config).items() if '--page' not in sys.argv else ():
         (OGMA / name).write_text(text, encoding='utf-8')
 
 

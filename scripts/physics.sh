@@ -5,7 +5,7 @@
 #
 #   --demos PATH   with the rover and the nodes of this clone of space-ros/demos; without, with our own
 #   --record DIR   the record and the log of each run                            (default run/physics)
-#   RUN            only these, such as 'facing away' or 'kill adapter_node'      (default: all, some 15 minutes)
+#   RUN            only these, such as 'facing away' or 'kill adapter_node'      (default: all, some 10 minutes)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/setup.sh --physics

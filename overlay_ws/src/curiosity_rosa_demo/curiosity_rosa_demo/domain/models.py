@@ -18,7 +18,6 @@ from enum import Enum
 import json
 from typing import Annotated, Any
 
-from curiosity_rosa_demo.domain.geometry import finite_float as finite_float
 from curiosity_rosa_demo.domain.geometry import Place
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 

@@ -16,8 +16,8 @@ import math
 from typing import Any, Protocol
 
 from curiosity_rosa_demo.domain.adapter_status import rival_texts
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis, MEASURED
-from curiosity_rosa_demo.domain.models import finite_float as finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.text import printable
 from pydantic import ValidationError

@@ -19,12 +19,11 @@ from typing import Any
 from action_profile import GAP_RAD, profiles
 from action_profile import TYPE as FOLLOW
 from curiosity_rosa_demo.adapter.report import mismatch
-from curiosity_rosa_demo.agent.language.tables import LANGUAGES
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.react.prompt import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
-from curiosity_rosa_demo.infra.config.agent import DEMO
+from curiosity_rosa_demo.infra.config.agent import DEMO, LANGUAGES
 from curiosity_rosa_demo.infra.config.base import Name, time_zone
 from curiosity_rosa_demo.infra.config.behaviour import minutes_of_day
 from curiosity_rosa_demo.infra.config.topics import Config, Topics

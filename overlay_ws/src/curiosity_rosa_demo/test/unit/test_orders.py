@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.quantities import UNKNOWN
 from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_text, Topic
 from curiosity_rosa_demo.agent.language.sentence import Intent
-from curiosity_rosa_demo.agent.language.tables import DEFAULT, LANGUAGES, table
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, table
 from curiosity_rosa_demo.agent.language.understand import is_stop, understand
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
@@ -51,6 +51,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 from curiosity_rosa_demo.domain.text import clip, one_line, printable, valid_unicode, visible
+from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 from examples import examples, fields
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -46,6 +46,7 @@ from curiosity_rosa_demo.agent.memory import LINE_LENGTH, recall
 from curiosity_rosa_demo.agent.react.prompt import decide_tool
 from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.text import memory_size
 from curiosity_rosa_demo.infra.config.agent import LEAST_CONTEXT_TOKENS
@@ -59,7 +60,7 @@ from curiosity_rosa_demo.infra.files import (
     trace_file,
 )
 from curiosity_rosa_demo.tools.tool_impl import make_tools
-from curiosity_rosa_demo.trace.reporter import finite_float, IN_WORDS, summary_of, trace_result
+from curiosity_rosa_demo.trace.reporter import IN_WORDS, summary_of, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,

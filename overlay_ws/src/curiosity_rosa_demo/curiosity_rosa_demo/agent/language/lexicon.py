@@ -30,7 +30,8 @@ from curiosity_rosa_demo.agent.language.quantities import (
     with_places,
     with_quantities,
 )
-from curiosity_rosa_demo.agent.language.tables import DEFAULT, LANGUAGES, lines_of, table
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, lines_of, table
+from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 
 SAYING = '\ue000'  # a private character that stands for words to speak
 REPLACEMENT = '\ufffd'  # for one that was typed

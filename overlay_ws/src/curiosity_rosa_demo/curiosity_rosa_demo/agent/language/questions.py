@@ -24,7 +24,8 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.fold import without_gaps
 from curiosity_rosa_demo.agent.language.graph_questions import is_graph_question
-from curiosity_rosa_demo.agent.language.tables import detect_language, LANGUAGES, pattern, table
+from curiosity_rosa_demo.agent.language.tables import detect_language, pattern, table
+from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 
 MAX_QUESTION_CHARS = 300  # a longer text is an order; this also bounds the matching time
 

@@ -15,16 +15,14 @@ answers and questions) and ``texts.yaml`` (what the agent says).
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 import re
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.fold import CJK, fold
 from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.infra.config.agent import LANGUAGE_FOLDERS, LANGUAGES
 import yaml
 
-_DATA = Path(__file__).with_name('data')
-LANGUAGES = tuple(sorted(each.name for each in _DATA.iterdir() if each.is_dir()))
 DEFAULT = 'en'  # of a text that has no mark of another language
 _WHOLE = ('stop_whole', 'clear', 'approve', 'reject', 'resume')
 _AT_WORDS = ('stop', 'stop_mask')  # no match starts inside a Latin word: many times faster
@@ -41,7 +39,7 @@ def table(language: str, name: str) -> dict[str, Any]:
     '' as the language.
     """
     loader = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
-    with (_DATA / language / f'{name}.yaml').open(encoding='utf-8') as file:
+    with (LANGUAGE_FOLDERS / language / f'{name}.yaml').open(encoding='utf-8') as file:
         tables: dict[str, Any] = yaml.load(file, loader)
     return tables
 

@@ -36,6 +36,7 @@ from curiosity_rosa_demo.agent.skills.registry import VISION_SKILLS
 from curiosity_rosa_demo.agent.tasks.origin import current_order, under_order
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
@@ -43,7 +44,6 @@ from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.trace.reporter import (
-    finite_float,
     result_summary,
     trace_result,
 )

@@ -45,14 +45,13 @@ from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
-from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.geometry import finite_float, Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, StepStatus
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
-from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.agents import AgentFinish
 from langchain_core.messages import BaseMessage
 

@@ -44,10 +44,9 @@ from curiosity_rosa_demo.agent.skills.paths import (
     pose_after,
     too_long,
 )
-from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.geometry import finite_float, Place
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
 from curiosity_rosa_demo.infra.config.limits import Geofence
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 ARC_STEP_RAD = 0.1  # between two points of an arc
 # A plan is made of numbers that its formulas can take: metres.

@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Order
 from curiosity_rosa_demo.domain.brain_state import Spent
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
@@ -46,7 +46,6 @@ from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 # --- The speeds of the rover's motions, from those that it has driven. Thread-safe -------------
 

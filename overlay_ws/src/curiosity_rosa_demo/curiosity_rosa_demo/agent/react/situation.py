@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curiosity_rosa_demo.domain.brain_state import BatteryLevel, RunningSkill, Spent
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
@@ -29,7 +30,6 @@ from curiosity_rosa_demo.infra.config.limits import (
     Patience,
 )
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 NAVIGATE_SKILL = 'navigate_to_pose'
 STOP_SKILLS = frozenset({'move_stop', 'stop_base'})  # always allowed, without approval

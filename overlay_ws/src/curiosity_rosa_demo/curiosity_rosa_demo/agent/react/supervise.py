@@ -29,12 +29,12 @@ from curiosity_rosa_demo.agent.react.prompt import text_of
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.rules import RULES
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
-from curiosity_rosa_demo.trace.reporter import finite_float
 from langchain_core.callbacks import BaseCallbackHandler
 
 STOPS = ('move_stop', 'stop_base')

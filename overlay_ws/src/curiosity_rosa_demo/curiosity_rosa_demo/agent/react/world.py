@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.react.situation import (
 from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
@@ -42,7 +42,6 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.tools.rover_tools import ToolRun
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 
 class _DrivenLegs:

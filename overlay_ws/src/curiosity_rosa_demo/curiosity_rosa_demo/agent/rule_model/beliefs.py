@@ -20,13 +20,12 @@ from itertools import takewhile
 import math
 
 from curiosity_rosa_demo.agent.language.understand import Utterance
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 SAME_M = 0.5  # two obstacles that are nearer to each other are one
 SHORTER = 0.6  # the part of a motion to try that the fence has refused

@@ -30,12 +30,11 @@ from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 FORWARD = 'move_forward'
 HOPELESS = 0.9  # the probability of no light at which the search ends

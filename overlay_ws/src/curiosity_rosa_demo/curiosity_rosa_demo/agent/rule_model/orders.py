@@ -35,9 +35,9 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     step_text,
     steps_text,
 )
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05

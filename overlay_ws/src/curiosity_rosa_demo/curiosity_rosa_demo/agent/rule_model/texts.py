@@ -16,11 +16,11 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step
 from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import printable
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 LEAST_TURN_DEG = 0.5  # less is a drive straight ahead
 

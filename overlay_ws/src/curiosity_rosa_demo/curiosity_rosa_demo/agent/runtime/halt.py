@@ -43,8 +43,8 @@ class SkillsHalted(Exception):
 
 
 class Halt:
-    """Knows the number of stops, the running work, and how to send a stop: each stop of the agent
-    is sent here. Thread-safe.
+    """Knows the number of stops, the running work, and how to send a stop. Each stop that ends
+    work is sent here; the end of a drive belongs to its tool. Thread-safe.
 
     From a halt on no work sends a command that could move the rover, and none begins until the
     halt is settled: that is when the tasks of its time have ended, or wait. The cancellation of an

@@ -27,10 +27,9 @@ from curiosity_rosa_demo.agent.skills.paths import (
     too_long,
 )
 from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, Place
 from curiosity_rosa_demo.domain.models import MAX_LOST_LEGS, ToolResult
 from curiosity_rosa_demo.domain.refusal import LINK_LOST, RefusalCode
-from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import Field
 
 MAX_LEG_S = 5.0

@@ -19,13 +19,13 @@ from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import Json, SkillDef
 from curiosity_rosa_demo.domain.cancellation import Cancellation
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.trace.reporter import finite_float
 from pydantic import BaseModel
 
 

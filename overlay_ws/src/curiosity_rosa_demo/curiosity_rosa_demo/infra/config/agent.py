@@ -287,12 +287,12 @@ class AgentConfig(Section):
 
 # A language is a folder of phrases and texts: agent/language/tables.py reads them.
 LANGUAGE_FOLDERS = Path(__file__).parents[2] / 'agent/language/data'
+LANGUAGES = tuple(sorted(each.name for each in LANGUAGE_FOLDERS.iterdir() if each.is_dir()))
 
 
 def checked_language(value: str) -> str:
-    known = sorted(each.name for each in LANGUAGE_FOLDERS.iterdir() if each.is_dir())
-    if value not in known:
-        raise ValueError(f'must be one of {", ".join(known)}')
+    if value not in LANGUAGES:
+        raise ValueError(f'must be one of {", ".join(LANGUAGES)}')
     return value
 
 

@@ -17,9 +17,9 @@ from typing import Any, NoReturn, Protocol
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import json_object
 from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
 TEXT_OR_SKILL_RULE = 'give either text or skill'

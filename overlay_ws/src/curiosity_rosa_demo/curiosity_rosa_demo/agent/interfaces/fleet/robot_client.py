@@ -21,9 +21,9 @@ import threading
 import time
 
 from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
-from curiosity_rosa_demo.trace.reporter import finite_float
 import httpx
 from pydantic import BaseModel
 

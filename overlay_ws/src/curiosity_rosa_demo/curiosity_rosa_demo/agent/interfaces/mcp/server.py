@@ -24,10 +24,10 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
-from curiosity_rosa_demo.agent.language.tables import LANGUAGES
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.drawing import world_map
+from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_codec import encode

@@ -20,9 +20,9 @@ from typing import Any
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
-from curiosity_rosa_demo.trace.reporter import finite_float
 import mcp_types as types
 
 STOP, SAY = 'stop', 'say'

@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
 from curiosity_rosa_demo.agent.react.situation import NAVIGATE_SKILL
 from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.brain_state import BrainState, Question
-from curiosity_rosa_demo.domain.geometry import Place, XY
+from curiosity_rosa_demo.domain.geometry import finite_float, Place, XY
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.domain.task_state import LifecycleState
@@ -33,7 +33,6 @@ from curiosity_rosa_demo.drawing.plots import CaptureMarker
 from curiosity_rosa_demo.drawing.svg import is_drawable
 from curiosity_rosa_demo.drawing.world_map import Frame, View
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.trace.reporter import finite_float
 
 TIMELINE_PERIOD_S = 2.0  # the time line moves even without new data
 MAX_TIMELINE_ROWS = 6  # the panel is low

@@ -45,6 +45,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
@@ -59,7 +60,6 @@ from curiosity_rosa_demo.infra.spans import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import (
-    finite_float,
     summary_of,
     trace_result,
 )
@@ -123,7 +123,7 @@ class AgentSession:
             usage=self.usage,
         )
         self._rosa_loader = RosaLoader(self._env)
-        self.halt = Halt(self.stop_rover)  # every stop of the agent is sent there
+        self.halt = Halt(self.stop_rover)  # whatever ends work is stopped there
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
         self.last_score: float | None = None
