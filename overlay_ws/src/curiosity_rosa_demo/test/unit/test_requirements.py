@@ -41,6 +41,7 @@ from monitored_world import begin_to_drive, drive, hunt, LIMITS, mutant, MUTANTS
 from nav_msgs.msg import Odometry
 import pytest
 from rclpy.serialization import serialize_message
+from test_architecture import parsed
 
 # By file and test: the rules that it proves. Those of the adapter are codes of a refusal, and
 # first words that are constants of domain.models; LEASH and NO_CLOCK come from other modules.
@@ -118,7 +119,7 @@ def words_of_the_adapter() -> set[str]:
     those of a call that fails.
     """
     files = (PACKAGE / 'adapter').glob('*.py')
-    nodes = [node for each in files for node in ast.walk(ast.parse(each.read_text('utf-8')))]
+    nodes = [node for each in files for node in ast.walk(parsed(each.read_text('utf-8')))]
     imported = {
         name.name.upper()
         for node in nodes
@@ -134,7 +135,7 @@ def words_of_the_adapter() -> set[str]:
 def names_in(file: str) -> frozenset[str]:
     """The names of its tests and of its state machines' invariants."""
     path = (ROOT if file.startswith('standalone') else TESTS) / file
-    tree = ast.parse(path.read_text(encoding='utf-8'))
+    tree = parsed(path.read_text(encoding='utf-8'))
     return frozenset(node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
 
 
@@ -167,7 +168,7 @@ ALL = [*(f'S{n}' for n in range(1, 7)), *(f'FR-{n:02d}' for n in range(1, 23))]
 
 def has(path: Path, dotted: str) -> bool:
     """Whether the file defines this function, class or constant, by its syntax tree."""
-    body: list[ast.stmt] = ast.parse(path.read_text(encoding='utf-8')).body
+    body = parsed(path.read_text(encoding='utf-8')).body
     for name in dotted.split('.'):
         named = {getattr(each, 'name', ''): each for each in body}
         if name not in named:
