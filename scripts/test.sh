@@ -4,7 +4,8 @@
 #   scripts/test.sh                          every check; the same random examples in each run
 #   scripts/test.sh --quick                  what starts no node and no browser and is not slow, with fewer examples; of the checks only ruff
 #   scripts/test.sh --thorough               what a release asks for, some hours: new examples and ten times as many, 10,000
-#                                            missions, coverage floors, the net, each benchmark at its smallest size, physics
+#                                            missions, coverage floors, the net, each benchmark at its smallest size, physics;
+#                                            once interrupted it goes on, while the commit is the same
 #   scripts/test.sh PYTEST ARGUMENT...       the checks and these tests, e.g. scripts/test.sh -k motion_guard
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -60,36 +61,55 @@ fi
 static_checks
 if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
 
-floored=(domain adapter sim trace viz agent/policy)
-coverage=() limit_s=1200
-if [[ $depth == thorough ]]; then
-  export HYPOTHESIS_PROFILE=thorough
-  limit_s=14400
-  coverage=(--cov-report= "${floored[@]/#/--cov=$package/}")
-  rm -rf .coverage .coverage.* run/coverage
-  mkdir -p run/coverage
+# Three tests at a time keep both cores busy, two of the whole product. Pytest's status 5, "no tests found", is a failure.
+limit_s=1200
+unit() { python -m pytest -n 3 --dist worksteal -m "$without_nodes" --timeout "$limit_s" --durations 15 "$@"; }
+browser() { python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5; }
+ros() { python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 "$@"; }
+end_to_end() { python -m pytest standalone/test -m e2e -n 2 "${by_file[@]}" --durations 15; }
+
+if [[ -z $depth ]]; then
+  status=0
+  for each in unit browser ros end_to_end; do
+    "$each" || status=$?
+  done
+  exit "$status"
 fi
 
-# Three tests at a time keep both cores busy, two of the whole product. The groups run in turn.
-# pytest's status 5, "no tests found", counts as a failure. Coverage is that of the unit tests and of the tests of single
-# nodes, in the packages with a floor.
+# The parts of --thorough. One that has passed at this commit does not run again: an interrupted run goes on.
+passed=run/thorough/$(git describe --always --abbrev=40 --dirty)
+[[ $passed != *-dirty ]] || rm -rf "$passed"
+mkdir -p "$passed"
 status=0
-COVERAGE_FILE=$PWD/run/coverage/unit python -m pytest -n 3 --dist worksteal -m "$without_nodes" \
-  --timeout "$limit_s" --durations 15 "${coverage[@]}" || status=$?
-python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5 || status=$?
-COVERAGE_FILE=$PWD/run/coverage/ros python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 \
-  "${coverage[@]}" || status=$?
-python -m pytest standalone/test -m e2e -n 2 "${by_file[@]}" --durations 15 || status=$?
-if ((status)) || [[ $depth != thorough ]]; then exit "$status"; fi
-
-coverage combine run/coverage/unit run/coverage/ros
-coverage report
-for each in "${floored[@]}"; do
-  coverage report --include="*/curiosity_rosa_demo/$each/*" --fail-under=90 >/dev/null ||
-    { echo "test.sh: coverage of $each is below 90 %" >&2; exit 1; }
-done
+part() {
+  [[ ! -e $passed/$1 ]] || { echo "test.sh: $1 has passed before"; return; }
+  echo "test.sh: $1, $(date +%T)"
+  if "${@:2}"; then touch "$passed/$1"; else status=1; fi
+}
+missions=standalone/test/test_missions.py
+limit_s=14400
+export HYPOTHESIS_PROFILE=thorough
+part examples unit --ignore "$missions" --verbosity 1
+part missions python -m pytest "$missions" -n 2 --dist worksteal
 unset HYPOTHESIS_PROFILE
-scripts/net.sh
-echo 'each benchmark at its smallest size: run/bench-smoke'
-scripts/bench.sh --smoke
-[[ ! -e .venv/.physics ]] || scripts/physics.sh
+
+# That of the unit tests and of the tests of single nodes, in the packages with a floor.
+floored=(domain adapter sim trace viz agent/policy)
+covered() {
+  local each sources=("${floored[@]/#/--cov=$package/}")
+  rm -rf .coverage .coverage.* run/coverage && mkdir -p run/coverage || return
+  COVERAGE_FILE=$PWD/run/coverage/unit unit --cov-report= "${sources[@]}" || return
+  COVERAGE_FILE=$PWD/run/coverage/ros ros --cov-report= "${sources[@]}" || return
+  coverage combine run/coverage/unit run/coverage/ros && coverage report || return
+  for each in "${floored[@]}"; do
+    coverage report --include="*/curiosity_rosa_demo/$each/*" --fail-under=90 >/dev/null ||
+      { echo "test.sh: coverage of $each is below 90 %" >&2; return 1; }
+  done
+}
+part coverage covered
+part browser browser
+part end_to_end end_to_end
+part net scripts/net.sh
+part benchmarks scripts/bench.sh --smoke
+[[ ! -e .venv/.physics ]] || part physics scripts/physics.sh
+exit "$status"
