@@ -23,8 +23,8 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_stand_in import mast
 from curiosity_stand_in.body import State
+from curiosity_stand_in.parts import is_stowed
 
 STEP_S = 0.05
 MAST_UP_S = 3.0  # longest motion with the mast up that nobody asked for: settle_s, a stop, retries
@@ -144,7 +144,7 @@ class Judge:
         return any(self.active[kind] for kind in kinds)
 
     def _mast_is_stowed(self) -> bool:
-        return mast.is_stowed(self._truth().joints)
+        return is_stowed(self._truth().joints)
 
     def _is_inside(self) -> bool:
         fence = self._config.guardrails.geofence

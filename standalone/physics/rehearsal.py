@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 from _bench import Result
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_stand_in import arm, body, mast
+from curiosity_stand_in import body, parts
 from demo_bench import Bench, Run
 from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
@@ -46,8 +46,9 @@ from std_msgs.msg import String
 ROBOT = 'curiosity'  # the profile with the arm that the demo's move_arm moves
 DRIVEN_RAD_S = 0.3  # of a wheel; move_forward turns it at 2.0, and a sagging body by less
 STANDS_RAD_S, STANDS_S = 0.05, 1.0
-MAST, MAST_CLOSED, MAST_WITHIN_RAD = mast.NAMES[:2], mast.CLOSED[:2], 0.1
-ARM, ARM_CLOSED, ARM_WITHIN_RAD = arm.NAMES, arm.MOVES['close_arm'][-1].joints, 0.15
+MAST, MAST_CLOSED, MAST_WITHIN_RAD = parts.MAST.joints[:2], parts.CLOSED[:2], 0.1
+ARM, ARM_CLOSED = parts.ARM.joints, parts.ARM.moves['close_arm'][-1].joints
+ARM_WITHIN_RAD = 0.15
 WHEELS = tuple(body.WHEELS)
 ROW_S, RATE_S = 0.1, 0.1  # of the record, and over which a wheel's velocity is measured
 READY_S, DRIVE_S, STAND_S, RUN_S = 60.0, 30.0, 30.0, 300.0  # limits, wall time

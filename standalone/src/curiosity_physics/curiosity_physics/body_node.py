@@ -27,8 +27,8 @@ from curiosity_physics.simulation import NEAREST_M, Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
 from curiosity_stand_in.node import RoverNode, wanted
+from curiosity_stand_in.parts import Part, Waypoints
 from curiosity_stand_in.robot import Floats, Robot
-from curiosity_stand_in.trajectory import Waypoint
 from geometry_msgs.msg import Twist as TwistMessage
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
@@ -88,15 +88,9 @@ class PhysicsNode(RoverNode):
 
     # --- what the drivers of our own call ------------------------------------------------------
 
-    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
-        self._move(self._simulation.controllers.mast, waypoints)
-
-    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
-        self._move(self._simulation.controllers.arm, waypoints)
-
-    def _move(self, controller: TrajectoryController, waypoints: tuple[Waypoint, ...]) -> None:
+    def move(self, part: Part, waypoints: Waypoints) -> None:
         points = [(point.seconds, point.joints) for point in waypoints]
-        self._follow(controller, controller.joints, points)
+        self._follow(self._simulation.controllers.parts[part], part.joints, points)
 
     # --- ROS -----------------------------------------------------------------------------------
 
@@ -115,8 +109,10 @@ class PhysicsNode(RoverNode):
             )
         for name, follower in (
             ('steer_position_controller', controllers.steer),
-            ('mast_joint_trajectory_controller', controllers.mast),
-            ('arm_joint_trajectory_controller', controllers.arm),
+            *(
+                (f'{part.name}_joint_trajectory_controller', follower)
+                for part, follower in controllers.parts.items()
+            ),
         ):
             self.create_subscription(
                 JointTrajectory, f'{name}/joint_trajectory', self._follower(name, follower), 10

@@ -20,7 +20,7 @@ import math
 
 from curiosity_physics import worlds
 from curiosity_physics.controllers import SUSPENSION
-from curiosity_stand_in.robot import Joint, Place, Robot, Shape
+from curiosity_stand_in.robot import Joint, Placement, Robot, Shape
 import mujoco
 import numpy as np
 
@@ -125,7 +125,7 @@ def _add_link(
         _add_link(spec, child, robot, joint.child, friction)
 
 
-def _turn(place: Place) -> tuple[float, float, float, float]:
+def _turn(place: Placement) -> tuple[float, float, float, float]:
     """As MuJoCo has it: w, x, y, z."""
     x, y, z, w = place.transform.rotation
     return w, x, y, z
@@ -144,7 +144,7 @@ def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
 def _add_shape(
     body: mujoco.MjsBody, robot: Robot, shape: Shape, *, hull: bool, **options: object
 ) -> None:
-    place: Place = shape.place
+    place: Placement = shape.place
     common = {'pos': place.xyz, 'quat': _turn(place), **options}
     if shape.kind == 'box':
         half = tuple(edge / 2 for edge in shape.size)

@@ -18,8 +18,7 @@ from curiosity_physics import demos, urdf
 from curiosity_physics.settings import Settings
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.process import Process, run_app
-from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
-from curiosity_stand_in.drivers import arm_effects, mast_effects
+from curiosity_stand_in.demo_nodes import demo_nodes
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.node import NodeThread
 from rclpy.node import Node
@@ -55,11 +54,7 @@ class Physics:
         drives = not settings.demos
         nodes: list[Node] = []
         if drives:
-            nodes = [
-                RunNode(self._faults, time_scale=settings.time_scale),
-                ServicesNode('mast_node', mast_effects(self.body.move_mast), self._faults),
-                ServicesNode('arm_node', arm_effects(self.body.move_arm), self._faults),
-            ]
+            nodes += demo_nodes(self.body.move, self._faults, time_scale=settings.time_scale)
         self.body.start(drives=drives, on_crash=process.crash)
         self._threads = [NodeThread(node, on_crash=process.crash) for node in (*nodes, self.body)]
         self.body.get_logger().info(

@@ -68,7 +68,7 @@ def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop() ->
     end = drive(simulation, FORWARD, 10.0)
     assert end[-1].place[:2] == pytest.approx((4.95, 0.0), abs=0.15)
     assert np.mean([each.forward for each in end[-300:]]) == pytest.approx(0.494, abs=0.01)
-    assert np.mean([each.pitch for each in end[-300:]]) == pytest.approx(-0.124, abs=0.02)
+    assert np.mean([each.roll_pitch[1] for each in end[-300:]]) == pytest.approx(-0.124, abs=0.02)
     after = drive(simulation, STOP, 2.0)
     assert min(each.forward for each in after) < -0.1  # it rolls back
     assert all(math.hypot(*each.velocity[:2]) < STILL_MPS for each in after[60:])

@@ -22,8 +22,8 @@ from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in import frames, sensors
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.node import RoverNode, wanted
+from curiosity_stand_in.parts import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.rover import Rover
 from curiosity_stand_in.settings import PARAMETERS, Settings

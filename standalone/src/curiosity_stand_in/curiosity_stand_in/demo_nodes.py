@@ -19,6 +19,7 @@ from collections.abc import Callable
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in.drivers import Effects, REPEAT_S, RunDemo
 from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.parts import Part, PARTS, Waypoints
 from curiosity_stand_in.rover import FASTEST_DRIVE
 from geometry_msgs.msg import Twist
 from rclpy.node import Node
@@ -73,3 +74,11 @@ class RunNode(ServicesNode):
         twist = Twist()
         twist.linear.x, twist.angular.z = linear_x, angular_z
         self._twists.publish(twist)
+
+
+def demo_nodes(
+    move: Callable[[Part, Waypoints], None], faults: ServiceFaults, *, time_scale: float
+) -> list[ServicesNode]:
+    """All of them. ``move`` moves a part of the body."""
+    drive = RunNode(faults, time_scale=time_scale)
+    return [drive, *(ServicesNode(f'{p.name}_node', p.effects(move), faults) for p in PARTS)]

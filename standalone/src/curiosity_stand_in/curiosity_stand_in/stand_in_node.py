@@ -14,8 +14,7 @@ import sys
 
 from curiosity_rosa_demo.infra.process import Process, run_app
 from curiosity_stand_in.body_node import BodyNode
-from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
-from curiosity_stand_in.drivers import arm_effects, mast_effects
+from curiosity_stand_in.demo_nodes import demo_nodes
 from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.settings import Settings
@@ -29,11 +28,7 @@ class StandIn:
         rover, settings = self.body.rover, self.body.settings
         self._faults = ServiceFaults()
         self._faults.set(settings.fault_services)
-        services = (
-            RunNode(self._faults, time_scale=settings.time_scale),
-            ServicesNode('mast_node', mast_effects(rover.move_mast), self._faults),
-            ServicesNode('arm_node', arm_effects(rover.move_arm), self._faults),
-        )
+        services = demo_nodes(rover.move, self._faults, time_scale=settings.time_scale)
         self.body.start(self._settings_changed)
         self._services = {node: NodeThread(node, on_crash=process.crash) for node in services}
         # Last: a parameter change may come at once and needs the others.

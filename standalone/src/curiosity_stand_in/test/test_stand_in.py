@@ -22,7 +22,7 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.battery import Battery, Rates
 from curiosity_stand_in.body import Body, MOST_SAG_S, State
 from curiosity_stand_in.kinematics import FORWARD
-from curiosity_stand_in.mast import CLOSED, MOVES
+from curiosity_stand_in.parts import CLOSED, MAST
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
 from curiosity_stand_in.settings import checked, PARAMETERS, Settings
 from hypothesis import given
@@ -65,7 +65,7 @@ def test_how_often_one_looks_changes_nothing(
             timed.now = seldom.now  # the same number: a tick must fall into the same step
             timed.body.drive(linear_x, angular_z)
             if angular_z > 0.5:  # some legs close the mast, so that a stand there charges
-                timed.body.move_mast(MOVES['mast_close'])
+                timed.body.move(MAST, MAST.moves['mast_close'])
         end = seldom.now + seconds
         for look in range(looks):
             often.wait(seconds / looks * (look < looks - 1))
