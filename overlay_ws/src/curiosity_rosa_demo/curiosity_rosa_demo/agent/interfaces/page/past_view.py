@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-import math
 from pathlib import Path
 import threading
 
@@ -41,7 +40,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.recording.file import NotARecording
-from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture, TimedPlace
+from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture
 
 # What calls for a person now, whatever time is shown.
 LIVE_PARTS = ('about', 'alarms', 'approvals', 'talk', 'time')
@@ -149,8 +148,8 @@ def recorded_story(run: RecordedRun) -> Story:
     moments = {round(run.began_s + builder.bounded(at), 3) for at in builder.times()}
     for at in sorted(moments):
         history.record(at, builder.parts(at - run.began_s))
-    for place in run.trail:
-        history.record_trail(run.began_s + place.at_s, [*builder.driven(place)])
+    for at_s, _ in run.trail:
+        history.record_trail(run.began_s + at_s, [*builder.driven(at_s)])
     before: float | None = None
     for at_s, event in run.events:
         history.add_line(run.began_s + at_s, trace_data(event, before))
@@ -176,7 +175,7 @@ class _Parts:
     def __init__(self, run: RecordedRun) -> None:
         self._run, self.captures = run, _captures(run)
         self._battery_times = [at_s for at_s, _ in run.battery]
-        self._place_times = [place.at_s for place in run.trail]
+        self._place_times = [at_s for at_s, _ in run.trail]
         self._plans = [
             (at_s, event)
             for at_s, event in run.events
@@ -195,10 +194,10 @@ class _Parts:
         ends = [(second + 1.0) * PERIOD_S for second in sampled]
         return [0.0, *exact, *ends, run.length_s]
 
-    def driven(self, place: TimedPlace) -> Sequence[XY]:
-        """The place and the one before, so that it continues the trail."""
-        index = bisect_right(self._place_times, place.at_s)
-        return [(each.x, each.y) for each in self._run.trail[max(0, index - 2) : index]]
+    def driven(self, at_s: float) -> Sequence[XY]:
+        """The place then and the one before, so that it continues the trail."""
+        index = bisect_right(self._place_times, at_s)
+        return [(each.x, each.y) for _, each in self._run.trail[max(0, index - 2) : index]]
 
     def parts(self, at_s: float) -> dict[str, PanelData]:
         at_s += 1e-3  # times are rounded to it
@@ -225,13 +224,8 @@ class _Parts:
         }
 
     def _pose(self, at_s: float) -> Place | None:
-        """The last place; its heading is that of the way to it."""
         index = bisect_right(self._place_times, at_s)
-        if not index:
-            return None
-        here, before = self._run.trail[index - 1], self._run.trail[max(0, index - 2)]
-        yaw = math.atan2(here.y - before.y, here.x - before.x) if here != before else 0.0
-        return Place(here.x, here.y, yaw)
+        return self._run.trail[index - 1][1] if index else None
 
     def _status(self, at_s: float, pose: Place | None) -> PanelData:
         index = bisect_right(self._battery_times, at_s)
@@ -261,13 +255,12 @@ def _captures(run: RecordedRun) -> list[tuple[str, RunCapture]]:
 
 
 def _capture_row(event_id: str, capture: RunCapture, run: RecordedRun) -> PanelData:
-    place = capture.place
     return {
         'id': event_id,
         'score': round(capture.score or 0.0, 3),
         'good': capture.is_good,
         'at': run.began_s + capture.at_s,
-        'place': pose_text(Place(place.x, place.y, 0.0) if place else None),
+        'place': pose_text(capture.place),
     }
 
 
