@@ -25,7 +25,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import camera_is_moving, LightScore, RoverPose
+from curiosity_rosa_demo.domain.models import LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import pixels_of
@@ -256,7 +256,7 @@ class SimulatorApp:
             return str(error)
         taken = Instant(stamp_ns(frame.message) / NS, frame.received_s)
         part = self._stillness.moving(parts, taken, time.monotonic())
-        return camera_is_moving(part) if part else ''
+        return f'Camera is moving: {part}' if part else ''
 
     def _on_joints(self, message: JointState) -> None:
         at = Instant(stamp_ns(message) / NS, time.monotonic())
