@@ -237,16 +237,11 @@ class RoverTwin:
     # --- the adapter ------------------------------------------------------------------------
 
     def _begin_motion(self, name: str) -> None:
-        motion = self.config.thresholds.motion
         self._await_stop()
         self.calls.append(name)
         token = self.guard.start_motion(name)
-        fault = self._fault_of(name)
-        if fault in ('', 'lost answer'):
-            self.rover.call(name)
-        if fault:
-            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.motion_failed(token, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
+        if why := self._ask(name):
+            self.guard.motion_failed(token, why)
             self._carry()
             raise MotionRefused(self.guard.last_error)
         self.guard.motion_started(token)
@@ -257,17 +252,23 @@ class RoverTwin:
         self.calls.append(name)
         if not self.guard.start_part(MAST, name):
             return
-        fault = self._fault_of(name)
-        if fault in ('', 'lost answer'):
-            self.rover.call(name)
-        if fault:
-            motion = self.config.thresholds.motion
-            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.part_failed(MAST, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
+        if why := self._ask(name):
+            self.guard.part_failed(MAST, why)
         else:
             self.guard.part_started(MAST)
         self._wait_until(lambda: not self.guard.parts[MAST].busy, 30.0)
         self.guard.end_part(MAST, name)
+
+    def _ask(self, name: str) -> str:
+        """Call the rover's service; why no answer came, '' when one did."""
+        fault = self._fault_of(name)
+        if fault in ('', 'lost answer'):
+            self.rover.call(name)
+        if not fault:
+            return ''
+        timeout_s = self.config.thresholds.motion.service_timeout_s
+        self._pass(timeout_s if fault != 'refused' else STEP_S)
+        return RefusalCode.NO_ANSWER.text(name=f'/{name}')
 
     def _stop(self) -> None:
         self.calls.append('move_stop')

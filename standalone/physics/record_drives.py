@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import ROOT
 from curiosity_physics import demos, urdf, worlds
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.drivers import WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.simulation import Simulation, State
 from curiosity_stand_in.drivers import RunDemo
@@ -56,7 +56,7 @@ def record(simulation: Simulation, calls: tuple[tuple[float, str], ...], end_s: 
         mast = simulation.controllers.parts[part]
         mast.follow(part.joints, points, now=state.seconds, actual=state.angles)
 
-    run_demo = RunDemo(lambda linear_x, angular_z: driver.drive(Twist(linear_x, angular_z)))
+    run_demo = RunDemo(driver.drive)
     effects = {**run_demo.effects, **MAST.effects(move)}
     due = {round(at / PERIOD_S): service for at, service in calls}
     rows = [HEAD]

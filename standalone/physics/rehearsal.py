@@ -33,6 +33,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import Result
+from curiosity_rosa_demo.domain.geometry import roll_pitch, yaw_of
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_stand_in import body, parts
@@ -120,11 +121,9 @@ class Judge:
         if self._truth is None:
             return
         pose, q = self._truth.pose.pose, self._truth.pose.pose.orientation
-        roll = math.atan2(2 * (q.w * q.x + q.y * q.z), 1 - 2 * (q.x**2 + q.y**2))
-        pitch = math.asin(max(-1.0, min(1.0, 2 * (q.w * q.y - q.z * q.x))))
-        yaw = math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y**2 + q.z**2))
         values = (
-            pose.position.x, pose.position.y, pose.position.z, roll, pitch, yaw,
+            pose.position.x, pose.position.y, pose.position.z,
+            *roll_pitch(q.x, q.y, q.z, q.w), yaw_of(q),
             self._truth.twist.twist.linear.x, angles[MAST[0]], angles[MAST[1]], angles[ARM[0]],
             angles[WHEELS[0]], self._twist.linear.x, self._twist.angular.z,
         )  # fmt: skip

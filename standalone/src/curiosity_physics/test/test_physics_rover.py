@@ -22,12 +22,13 @@ import math
 from pathlib import Path
 
 from curiosity_physics import demos, worlds
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.drivers import WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import PARAMETERS
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import FORWARD, LEFT, RIGHT
 from curiosity_stand_in.robot import own
 from curiosity_stand_in.settings import checked
 from harness import Sandbox, wait_until
@@ -40,7 +41,8 @@ from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 STILL_MPS = 0.02
-FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
+STOP = (0.0, 0.0)
+Twist = tuple[float, float]  # linear.x, angular.z
 # --- the rover in MuJoCo ------------------------------------------------------------------------
 
 
@@ -50,7 +52,7 @@ def drive(simulation: Simulation, twist: Twist, seconds: float) -> list[State]:
     for period in range(round(100 * seconds)):
         if period % 10 == 0:
             state = simulation.state()
-            driver.drive(twist)
+            driver.drive(*twist)
             driver.tick(state.seconds, state.angles)
         simulation.advance()
         states.append(simulation.state())

@@ -28,7 +28,7 @@ import math
 from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
-from curiosity_stand_in.kinematics import Course, course, Pose, Velocity, wrap
+from curiosity_stand_in.kinematics import Course, course, Pose, Velocity
 from curiosity_stand_in.parts import INITIAL, Joints, MAST, Part, PARTS, stowed_from, Waypoints
 from curiosity_stand_in.trajectory import Line, Trajectory
 
@@ -198,7 +198,7 @@ class Body:
         net, gross = self._speed.areas(self._now, now)
         pose, metres = self._pose, net * grip
         x, y, yaw = along(pose.x, pose.y, pose.yaw, metres, metres * curvature)
-        self._pose = replace(pose, x=x, y=y, yaw=wrap(yaw))
+        self._pose = replace(pose, x=x, y=y, yaw=math.remainder(yaw, math.tau))
         self._path_m += gross * grip
         self._wheels_turned += self._wheels * (now - self._now)
         self._battery = self._battery.after(

@@ -280,16 +280,12 @@ class SimulatorApp:
         return light, pose
 
     def _debug(self, frame: Frame | None, asked_s: float) -> str:
-        now_s = time.monotonic()
-        took = f'took {1e3 * (now_s - asked_s):.0f} ms'
+        took = f'took {1e3 * (time.monotonic() - asked_s):.0f} ms'
         if frame is None:
             return f'{took}; no frame of {self._camera.topic}'
-        before_s = asked_s - frame.received_s
-        when = f'{abs(before_s):.3f} s {"before" if before_s > 0 else "after"} the request'
-        return (
-            f'{took}; frame {frame.number} of {self._camera.topic}, received {when}; '
-            f'{self._processed} frames processed'
-        )
+        after_s = frame.received_s - asked_s
+        when = f'received {after_s:.3f} s after the request'
+        return f'{took}; frame {frame.number} of {self._camera.topic}, {when}'
 
 
 def _publish(output: GuardedPublisher[CompressedImage], header: Header, jpeg: bytes) -> None:
