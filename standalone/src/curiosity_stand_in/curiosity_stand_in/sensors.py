@@ -161,17 +161,13 @@ def battery(state: Battery, stamp: Time) -> BatteryState:
         supply = BatteryState.POWER_SUPPLY_STATUS_CHARGING
     else:
         supply = BatteryState.POWER_SUPPLY_STATUS_DISCHARGING
+    unmeasured = ('voltage', 'temperature', 'current', 'charge', 'capacity', 'design_capacity')
     return BatteryState(
         header=Header(stamp=stamp),
         percentage=state.charge,
-        voltage=math.nan,
-        temperature=math.nan,
-        current=math.nan,
-        charge=math.nan,
-        capacity=math.nan,
-        design_capacity=math.nan,
         power_supply_status=supply,
         present=True,
+        **dict.fromkeys(unmeasured, math.nan),
     )
 
 
