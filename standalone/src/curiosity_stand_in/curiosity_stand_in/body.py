@@ -151,7 +151,8 @@ class Body:
         self._catch_up()
         now = self._now
         speed = self._speed.at(now) * (1.0 - self._slip)
-        angles, rates = {}, {}
+        angles: dict[str, float] = {}
+        rates: dict[str, float] = {}
         for part, (began, line) in self._lines.items():
             angles |= zip(part.joints, line.at(now - began), strict=True)
             rates |= zip(part.joints, line.speeds(now - began), strict=True)

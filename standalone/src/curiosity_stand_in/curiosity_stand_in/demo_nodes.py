@@ -23,7 +23,7 @@ from curiosity_stand_in.faults import ServiceFaults
 from curiosity_stand_in.parts import Part, PARTS, Waypoints
 from curiosity_stand_in.rover import FASTEST_DRIVE
 from geometry_msgs.msg import Twist
-from rclpy._rclpy_pybind11 import InvalidHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.service import Service
 from std_srvs.srv import Empty
@@ -90,6 +90,8 @@ def demo_threads(
     parts = (ServicesNode(f'{part.name}_node', part.effects(move), faults) for part in PARTS)
     # EventsExecutor raises InvalidHandle when a request waits for a service that was destroyed.
     return {
-        node: SpinThread(node.get_name(), node, on_crash=on_crash, ignored=(InvalidHandle,))
+        node: SpinThread(
+            node.get_name(), node, on_crash=on_crash, ignored=(rclpy_implementation.InvalidHandle,)
+        )
         for node in (drive, *parts)
     }
