@@ -15,9 +15,9 @@ import json
 import random
 from typing import Any
 
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from langchain_core.messages import AIMessage
 
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 PLAIN = ('mast_open', 'mast_close', 'mast_rotate', 'capture_and_score', 'get_status', 'move_stop')
 FOREIGN = (
     'bash', 'os.system', 'rosnode_kill', 'execute_ros2_command', '__import__', 'react', 'charge',

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import CLOSED, Joints, OPENED
+from curiosity_stand_in.parts import CLOSED, Joints, OPENED
 from curiosity_stand_in.scenery import Disc, Light
 from missions.acts import Judge, PHYSICAL
 from missions.rover_twin import Fault, RoverTwin

@@ -36,13 +36,13 @@ from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of, S
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config_loader import load_config
 from explorations import arrows, BOUNDED, PICTURES, SYSTEMS, Views
 from monitored_world import drive, hunt, MUTANTS, Watched
 from state_search import explore, Violation
 
 HISTORY = 50_000  # steps of one seed
-MOTIONS = ('move_forward', 'turn_left', 'turn_right')
 FACTS = {'x': 0.0, 'y': 0.0, 'yaw_rad': 0.0, 'moving': False, 'battery_pct': 80.0}
 ROCKS = ((8.0, 0.0), (6.0, 1.57), (9.0, 3.14), (7.0, -1.57))
 AIM_CALL_MS, AIM_PLAN_MS = 20.0, 500.0

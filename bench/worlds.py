@@ -56,7 +56,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in import mast
+from curiosity_stand_in import parts
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.scenery import Light
 from missions.acts import Judge
@@ -176,7 +176,7 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
     As in the product the kernel reads the line first: only a goal reaches the model.
     """
     label, text = sentence.label, sentence.text
-    joints = mast.OPENED if label.split()[0] == 'close' else mast.CLOSED
+    joints = parts.OPENED if label.split()[0] == 'close' else parts.CLOSED
     judge = Judge(shipped)
     twin = RoverTwin(shipped, origin=Pose(START_X_M), joints=joints, light=Light(), judge=judge)
     rover, score = RoverMeter(twin), Score()
@@ -188,7 +188,7 @@ def by_sentence(sentence: Sentence, shipped: Config) -> Score:
         legs=tuple(rover.legs),
         x=pose.x,
         y=pose.y,
-        mast='closed' if mast.is_stowed(twin.state.joints) else 'open',
+        mast='closed' if parts.is_stowed(twin.state.joints) else 'open',
         rotations=rover.done['mast_rotate'],
         pictures=twin.calls.count('capture_and_score'),
         is_good=score.is_good,

@@ -59,16 +59,16 @@ def logged(mission: Mission) -> None:
 
 def _add_arm(mission: Mission) -> None:
     """The demo's node that moves the arm of the rover's body."""
-    from curiosity_stand_in import arm
+    from curiosity_stand_in.parts import ARM as PART
     from missions.nodes import WorldNode
     from missions.scheduler import SimulatedProcess
     from std_srvs.srv import Empty
 
     node = WorldNode('move_arm', process=SimulatedProcess('move_arm'))
-    for name, waypoints in arm.MOVES.items():
+    for name, effect in PART.effects(mission.rover.body.move).items():
 
-        def move(_: Any, response: Any, waypoints: Any = waypoints) -> Any:
-            mission.rover.body.move_arm(waypoints)
+        def move(_: Any, response: Any, effect: Any = effect) -> Any:
+            effect()
             return response
 
         node.create_service(Empty, f'/{name}', move)

@@ -29,17 +29,11 @@ Setter: TypeAlias = 'Callable[[Mission, Happening, bool], None]'
 
 
 def _condition(name: str) -> Setter:
-    def set_condition(mission: Mission, fault: Happening, on: bool) -> None:
-        setattr(mission.graph.conditions, name, fault.value if on else 0.0)
-
-    return set_condition
+    return lambda m, f, on: setattr(m.graph.conditions, name, f.value if on else 0.0)
 
 
 def _silence(name: str) -> Setter:
-    def silence(mission: Mission, _: Happening, on: bool) -> None:
-        setattr(mission.rover.silences, name, on)
-
-    return silence
+    return lambda m, _, on: setattr(m.rover.silences, name, on)
 
 
 def _mood(name: str) -> Setter:
@@ -88,10 +82,7 @@ def _hanging(name: str) -> Setter:
 
 
 def _disk(faults_of: Callable[[float], DiskFaults]) -> Setter:
-    def set_disk(mission: Mission, fault: Happening, on: bool) -> None:
-        mission.disk.faults = faults_of(fault.value) if on else NO_FAULTS
-
-    return set_disk
+    return lambda m, f, on: setattr(m.disk, 'faults', faults_of(f.value) if on else NO_FAULTS)
 
 
 def _kill_drive(mission: Mission, _: Happening, on: bool) -> None:

@@ -212,13 +212,13 @@ class Mission:
         end = self.scheduler.now_s + END_S
         self.scheduler.run_until(end, lambda: not self._unfinished())
         if left := self._unfinished():
-            self._fail('ends', f'tasks do not end after a stop: {", ".join(left)}')
+            self.judge.fail('ends', f'tasks do not end after a stop: {", ".join(left)}')
         if not (self._drives_again() or self._has_reason_to_stay()):
-            self._fail('obeys', 'the rover does not drive once all faults have ended')
+            self.judge.fail('obeys', 'the rover does not drive once all faults have ended')
         self._order_stop()
         self.scheduler.run_until(self.scheduler.now_s + 5.0, lambda: not self.rover.moves)
         if self.rover.moves:
-            self._fail('S3', 'the rover moves 5 s after a stop without any fault')
+            self.judge.fail('S3', 'the rover moves 5 s after a stop without any fault')
 
     def _drives_again(self) -> bool:
         """Whether the rover drives for a person who clears, stows and tries up to three times."""
@@ -239,17 +239,8 @@ class Mission:
     def _has_reason_to_stay(self) -> bool:
         """Whether a rule of the product refuses the last drive."""
         battery = self.config.thresholds.battery
-        fence = self.config.guardrails.geofence
-        pose = self.rover.body.state().pose
-        near = fence.margin_m + 4.0
-        inside = (
-            fence.x_min + near < pose.x < fence.x_max - near
-            and fence.y_min + near < pose.y < fence.y_max - near
-        )
-        return self.rover.charge <= battery.low + 0.2 or not inside
-
-    def _fail(self, rule: str, text: str) -> None:
-        self.judge.violations.append(Violation(round(self.scheduler.now_s, 3), rule, text))
+        near = self.config.guardrails.geofence.margin_m + 4.0
+        return self.rover.charge <= battery.low + 0.2 or not self.judge.is_inside(-near)
 
     def _unfinished(self) -> list[str]:
         tasks = self._tasks()

@@ -83,18 +83,19 @@ def _told_before_it_is_stored(_: Any) -> None:
 
 
 def _dispatched_twice(_: Any) -> None:
+    from curiosity_rosa_demo.domain.skills import MOTIONS
     from curiosity_rosa_demo.tools.rover_client import RoverClient
 
-    sound = RoverClient.start
+    sound = RoverClient.trigger
 
-    def start(client: Any, name: str, cancellation: Any) -> str:
-        sound(client, name, cancellation)
+    def trigger(client: Any, name: str, *cancellation: Any) -> str:
+        sent = sound(client, name, *cancellation)
         try:
-            return sound(client, name, cancellation)
+            return sound(client, name, *cancellation) if name in MOTIONS else sent
         except Exception:
             return ''
 
-    _replace(RoverClient, 'start', start)
+    _replace(RoverClient, 'trigger', trigger)
 
 
 def _tasks_survive_a_stop(_: Any) -> None:

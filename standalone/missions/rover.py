@@ -27,8 +27,9 @@ from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_interfaces.srv import AnalyzeGround, CaptureAndScore
 from curiosity_stand_in import sensors
 from curiosity_stand_in.body import Body, State
-from curiosity_stand_in.drivers import mast_effects, MOTIONS, REPEAT_S, RunDemo
+from curiosity_stand_in.drivers import MOTIONS, REPEAT_S, RunDemo
 from curiosity_stand_in.kinematics import Pose
+from curiosity_stand_in.parts import MAST
 from curiosity_stand_in.scenery import Disc, Light
 from geometry_msgs.msg import Twist
 from missions.graph import Graph
@@ -114,7 +115,7 @@ class Rover:
 
     def _start_mast(self) -> WorldNode:
         node = WorldNode('move_mast', process=self.processes['move_mast'])
-        serve(node, self._config, mast_effects(self.body.move_mast))
+        serve(node, self._config, MAST.effects(self.body.move))
         return node
 
     def _start_camera(self) -> WorldNode:

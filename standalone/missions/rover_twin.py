@@ -41,11 +41,10 @@ from curiosity_rosa_demo.infra.obstacles import free_distance, RoverShape
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.recording.rule_run import ReplayClock
 from curiosity_rosa_demo.tools.rover_client import answered_failure
-from curiosity_stand_in import mast
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.drivers import DemoRover
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.parts import INITIAL, is_stowed, Joints
 from curiosity_stand_in.scenery import Disc, Light
 from missions.acts import Judge
 import numpy as np
@@ -103,7 +102,7 @@ class RoverTwin:
 
     config: Config
     origin: Pose = field(default_factory=Pose)
-    joints: Joints = mast.ZERO
+    joints: Joints = INITIAL['zero']
     light: Light = field(default_factory=Light)
     obstacles: tuple[Disc, ...] = ()
     faults: tuple[Fault, ...] = ()
@@ -155,9 +154,6 @@ class RoverTwin:
             raise answered_failure(str(refusal), name) from None
         self._tell(name)
         return ''
-
-    def start(self, name: str, _: Cancellation) -> str:
-        return self.trigger(name)
 
     def status(self) -> dict[str, Any]:
         self._pass(ANSWER_S)
@@ -225,7 +221,7 @@ class RoverTwin:
             return
         gaps = (math.dist(self.place, (each.x, each.y)) - each.radius for each in self.obstacles)
         clear = min(gaps, default=math.inf) >= self.config.thresholds.obstacles.half_width_m
-        stowed = mast.is_stowed(self.state.joints)
+        stowed = is_stowed(self.state.joints)
         self.judge.step(self._now, metres, *self.place, stowed=stowed, clear=clear)
         self._driven_s += STEP_S if metres else 0.0
         if self._driven_s >= self._stop_after_s:
@@ -241,16 +237,11 @@ class RoverTwin:
     # --- the adapter ------------------------------------------------------------------------
 
     def _begin_motion(self, name: str) -> None:
-        motion = self.config.thresholds.motion
         self._await_stop()
         self.calls.append(name)
         token = self.guard.start_motion(name)
-        fault = self._fault_of(name)
-        if fault in ('', 'lost answer'):
-            self.rover.call(name)
-        if fault:
-            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.motion_failed(token, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
+        if why := self._ask(name):
+            self.guard.motion_failed(token, why)
             self._carry()
             raise MotionRefused(self.guard.last_error)
         self.guard.motion_started(token)
@@ -261,17 +252,23 @@ class RoverTwin:
         self.calls.append(name)
         if not self.guard.start_part(MAST, name):
             return
-        fault = self._fault_of(name)
-        if fault in ('', 'lost answer'):
-            self.rover.call(name)
-        if fault:
-            motion = self.config.thresholds.motion
-            self._pass(motion.service_timeout_s if fault != 'refused' else STEP_S)
-            self.guard.part_failed(MAST, RefusalCode.NO_ANSWER.text(name=f'/{name}'))
+        if why := self._ask(name):
+            self.guard.part_failed(MAST, why)
         else:
             self.guard.part_started(MAST)
         self._wait_until(lambda: not self.guard.parts[MAST].busy, 30.0)
         self.guard.end_part(MAST, name)
+
+    def _ask(self, name: str) -> str:
+        """Call the rover's service; why no answer came, '' when one did."""
+        fault = self._fault_of(name)
+        if fault in ('', 'lost answer'):
+            self.rover.call(name)
+        if not fault:
+            return ''
+        timeout_s = self.config.thresholds.motion.service_timeout_s
+        self._pass(timeout_s if fault != 'refused' else STEP_S)
+        return RefusalCode.NO_ANSWER.text(name=f'/{name}')
 
     def _stop(self) -> None:
         self.calls.append('move_stop')

@@ -25,12 +25,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import ROOT
 from curiosity_physics import demos, urdf, worlds
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.drivers import WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.simulation import Simulation, State
-from curiosity_stand_in.drivers import mast_effects, RunDemo
+from curiosity_stand_in.drivers import RunDemo
+from curiosity_stand_in.parts import MAST, Part, Waypoints
 from curiosity_stand_in.robot import own
-from curiosity_stand_in.trajectory import Waypoint
 
 FOLDER = ROOT / 'standalone/src/curiosity_physics/test/recordings'
 PERIOD_S, BEAT, ROW = 0.01, 10, 5  # beat of the drivers and rows of the record, in periods
@@ -49,15 +49,15 @@ HEAD = 't,x,y,z,roll,pitch,yaw,forward,turn,mast_p,mast_02,wheel'
 def record(simulation: Simulation, calls: tuple[tuple[float, str], ...], end_s: float) -> str:
     """The record as CSV: metres, radians and seconds."""
     driver = WheelDriver(simulation.controllers)
-    mast = simulation.controllers.mast
 
-    def move_mast(waypoints: tuple[Waypoint, ...]) -> None:
+    def move(part: Part, waypoints: Waypoints) -> None:
         state = simulation.state()
         points = [(each.seconds, each.joints) for each in waypoints]
-        mast.follow(mast.joints, points, now=state.seconds, actual=state.angles)
+        mast = simulation.controllers.parts[part]
+        mast.follow(part.joints, points, now=state.seconds, actual=state.angles)
 
-    run_demo = RunDemo(lambda linear_x, angular_z: driver.drive(Twist(linear_x, angular_z)))
-    effects = {**run_demo.effects, **mast_effects(move_mast)}
+    run_demo = RunDemo(driver.drive)
+    effects = {**run_demo.effects, **MAST.effects(move)}
     due = {round(at / PERIOD_S): service for at, service in calls}
     rows = [HEAD]
     for period in range(round(end_s / PERIOD_S)):
@@ -76,7 +76,7 @@ def record(simulation: Simulation, calls: tuple[tuple[float, str], ...], end_s: 
 
 def _row(seconds: float, state: State) -> str:
     values = (
-        *state.place, state.roll, state.pitch, state.yaw, state.forward, state.spin[2],
+        *state.place, *state.roll_pitch, state.yaw, state.forward, state.spin[2],
         state.angles['mast_p_joint'], state.angles['mast_02_joint'],
         state.angles['front_wheel_L_joint'],
     )  # fmt: skip

@@ -33,9 +33,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'bench'))
 
 from _bench import Result
+from curiosity_rosa_demo.domain.geometry import roll_pitch, yaw_of
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.ros_io import history_qos
-from curiosity_stand_in import arm, body, mast
+from curiosity_stand_in import body, parts
 from demo_bench import Bench, Run
 from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
@@ -46,8 +47,9 @@ from std_msgs.msg import String
 ROBOT = 'curiosity'  # the profile with the arm that the demo's move_arm moves
 DRIVEN_RAD_S = 0.3  # of a wheel; move_forward turns it at 2.0, and a sagging body by less
 STANDS_RAD_S, STANDS_S = 0.05, 1.0
-MAST, MAST_CLOSED, MAST_WITHIN_RAD = mast.NAMES[:2], mast.CLOSED[:2], 0.1
-ARM, ARM_CLOSED, ARM_WITHIN_RAD = arm.NAMES, arm.MOVES['close_arm'][-1].joints, 0.15
+MAST, MAST_CLOSED, MAST_WITHIN_RAD = parts.MAST.joints[:2], parts.CLOSED[:2], 0.1
+ARM, ARM_CLOSED = parts.ARM.joints, parts.ARM.moves['close_arm'][-1].joints
+ARM_WITHIN_RAD = 0.15
 WHEELS = tuple(body.WHEELS)
 ROW_S, RATE_S = 0.1, 0.1  # of the record, and over which a wheel's velocity is measured
 READY_S, DRIVE_S, STAND_S, RUN_S = 60.0, 30.0, 30.0, 300.0  # limits, wall time
@@ -119,11 +121,9 @@ class Judge:
         if self._truth is None:
             return
         pose, q = self._truth.pose.pose, self._truth.pose.pose.orientation
-        roll = math.atan2(2 * (q.w * q.x + q.y * q.z), 1 - 2 * (q.x**2 + q.y**2))
-        pitch = math.asin(max(-1.0, min(1.0, 2 * (q.w * q.y - q.z * q.x))))
-        yaw = math.atan2(2 * (q.w * q.z + q.x * q.y), 1 - 2 * (q.y**2 + q.z**2))
         values = (
-            pose.position.x, pose.position.y, pose.position.z, roll, pitch, yaw,
+            pose.position.x, pose.position.y, pose.position.z,
+            *roll_pitch(q.x, q.y, q.z, q.w), yaw_of(q),
             self._truth.twist.twist.linear.x, angles[MAST[0]], angles[MAST[1]], angles[ARM[0]],
             angles[WHEELS[0]], self._twist.linear.x, self._twist.angular.z,
         )  # fmt: skip

@@ -22,7 +22,7 @@ from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg
 from curiosity_rosa_demo.infra.config.limits import PartConfig
 from curiosity_stand_in import camera, frames
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.parts import Joints
 from curiosity_stand_in.renderer import Relief, Renderer, RockInView
 import numpy as np
 import numpy.typing as npt

@@ -123,9 +123,6 @@ class SimulatedRover:
                 self.mast_is_open = name != 'mast_close'
         return ''
 
-    def start(self, name: str, _: Cancellation) -> str:
-        return self.trigger(name)
-
     def status(self) -> dict[str, Any]:
         with self.called('get_status'):
             pose = self.pose()

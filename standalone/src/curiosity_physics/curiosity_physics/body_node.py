@@ -20,16 +20,16 @@ from curiosity_physics import messages
 from curiosity_physics.camera import Camera
 from curiosity_physics.controllers import PERIOD_S, TrajectoryController
 from curiosity_physics.drivers import PERIOD_S as DRIVER_S
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.drivers import WheelDriver
 from curiosity_physics.model import build, Built
-from curiosity_physics.settings import PARAMETERS, Settings
+from curiosity_physics.settings import PARAMETERS
 from curiosity_physics.simulation import NEAREST_M, Simulation, State
 from curiosity_physics.worlds import make
 from curiosity_stand_in import sensors
 from curiosity_stand_in.node import RoverNode, wanted
+from curiosity_stand_in.parts import Part, Waypoints
 from curiosity_stand_in.robot import Floats, Robot
-from curiosity_stand_in.trajectory import Waypoint
-from geometry_msgs.msg import Twist as TwistMessage
+from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, Float64MultiArray
@@ -43,12 +43,11 @@ BEHIND_S = 0.2  # a simulation that is later than this runs on from now
 class PhysicsNode(RoverNode):
     """Raises ConfigError if the initial value of a parameter is invalid."""
 
-    def __init__(self, load: Callable[[Settings], Robot]) -> None:
+    def __init__(self, load: Callable[[str], Robot]) -> None:
         super().__init__('curiosity_physics', PARAMETERS)
-        self.settings = Settings(**self.start_values)
         first = self.settings
         world = make(first.world, first.seed, rock_ahead_m=first.rock_ahead)
-        self.built: Built = build(load(first), world, friction=first.friction)
+        self.built: Built = build(load(first.demos), world, friction=first.friction)
         self._simulation = Simulation(
             self.built,
             x=first.initial_x,
@@ -88,15 +87,9 @@ class PhysicsNode(RoverNode):
 
     # --- what the drivers of our own call ------------------------------------------------------
 
-    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
-        self._move(self._simulation.controllers.mast, waypoints)
-
-    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
-        self._move(self._simulation.controllers.arm, waypoints)
-
-    def _move(self, controller: TrajectoryController, waypoints: tuple[Waypoint, ...]) -> None:
+    def move(self, part: Part, waypoints: Waypoints) -> None:
         points = [(point.seconds, point.joints) for point in waypoints]
-        self._follow(controller, controller.joints, points)
+        self._follow(self._simulation.controllers.parts[part], part.joints, points)
 
     # --- ROS -----------------------------------------------------------------------------------
 
@@ -115,15 +108,17 @@ class PhysicsNode(RoverNode):
             )
         for name, follower in (
             ('steer_position_controller', controllers.steer),
-            ('mast_joint_trajectory_controller', controllers.mast),
-            ('arm_joint_trajectory_controller', controllers.arm),
+            *(
+                (f'{part.name}_joint_trajectory_controller', follower)
+                for part, follower in controllers.parts.items()
+            ),
         ):
             self.create_subscription(
                 JointTrajectory, f'{name}/joint_trajectory', self._follower(name, follower), 10
             )
         if drives:
             self._driver = WheelDriver(controllers)
-            self.create_subscription(TwistMessage, 'cmd_vel', self._drive, 10)
+            self.create_subscription(Twist, 'cmd_vel', self._drive, 10)
 
     def _commander(
         self, name: str, command: Callable[[Sequence[float]], None]
@@ -162,10 +157,10 @@ class PhysicsNode(RoverNode):
             state = self._simulation.state()
             controller.follow(names, points, now=state.seconds, actual=state.angles)
 
-    def _drive(self, message: TwistMessage) -> None:
+    def _drive(self, message: Twist) -> None:
         assert self._driver is not None
         with self._lock:
-            self._driver.drive(Twist(message.linear.x, message.angular.z))
+            self._driver.drive(message.linear.x, message.angular.z)
 
     # --- time ----------------------------------------------------------------------------------
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import os
 
-from curiosity_physics.model import Built, CAMERA, PICTURE, VISUAL_GROUP
+from curiosity_physics.model import Built, VISUAL_GROUP
 from curiosity_physics.worlds import RELIEF_GROUP, WORLD_GROUP
+from curiosity_stand_in.camera import SIZE
+from curiosity_stand_in.frames import CAMERA_FRAME
 from curiosity_stand_in.robot import Floats
 import mujoco
 import numpy as np
@@ -33,7 +35,7 @@ class Camera:
         os.environ['MUJOCO_GL'] = os.environ['PYOPENGL_PLATFORM'] = 'egl'
         self._model, self._data = built.model, mujoco.MjData(built.model)
         try:
-            self._renderer = mujoco.Renderer(built.model, PICTURE, PICTURE)
+            self._renderer = mujoco.Renderer(built.model, SIZE, SIZE)
         except Exception as error:  # PyOpenGL and EGL raise what they like
             raise RuntimeError(f'{MISSING} ({error})') from None
         self._option = mujoco.MjvOption()
@@ -41,11 +43,11 @@ class Camera:
         self._option.geomgroup[[WORLD_GROUP, RELIEF_GROUP, VISUAL_GROUP]] = 1
 
     def draw(self, configuration: Floats) -> NDArray[np.uint8]:
-        """The picture, PICTURE x PICTURE in RGB, of the moment with these positions."""
+        """The picture, SIZE x SIZE in RGB, of the moment with these positions."""
         self._data.qpos[:] = configuration
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
-        self._renderer.update_scene(self._data, CAMERA, self._option)
+        self._renderer.update_scene(self._data, CAMERA_FRAME, self._option)
         return np.asarray(self._renderer.render(), np.uint8)
 
     def close(self) -> None:

@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import math
 
-from curiosity_stand_in import arm, body, mast
+from curiosity_stand_in import body
+from curiosity_stand_in.parts import PARTS
 from curiosity_stand_in.trajectory import Angles, SERVO_LAG_S, Trajectory, Waypoint
 
 PERIOD_S = 0.01  # update_rate: 100
@@ -28,7 +29,6 @@ STEER = (
     'suspension_steer_F_L_joint', 'suspension_steer_B_L_joint',
     'suspension_steer_F_R_joint', 'suspension_steer_B_R_joint',
 )  # fmt: skip
-MAST, ARM = mast.NAMES, arm.NAMES
 SUSPENSION = (
     'suspension_arm_F_L_joint', 'suspension_arm_B_L_joint',
     'suspension_arm_F_R_joint', 'suspension_arm_B_R_joint',
@@ -122,13 +122,12 @@ class Controllers:
         self.wheels = WheelController()
         self.suspension = SuspensionController()
         self.steer = TrajectoryController(STEER)
-        self.mast = TrajectoryController(MAST)
-        self.arm = TrajectoryController(ARM)
+        self.parts = {part: TrajectoryController(part.joints) for part in PARTS}
 
     def velocities(self, now: float, actual: Mapping[str, float]) -> dict[str, float]:
         """The velocity of each servo, in radians per second."""
         found = dict(zip(WHEELS, self.wheels.velocities, strict=True))
-        for controller in (self.steer, self.mast, self.arm):
+        for controller in (self.steer, *self.parts.values()):
             for name, target in zip(controller.joints, controller.at(now), strict=True):
                 found[name] = POSITION_GAIN * (target - actual[name])
         return {

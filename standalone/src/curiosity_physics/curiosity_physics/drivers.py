@@ -12,23 +12,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 import math
 
 from curiosity_physics.controllers import Controllers, STANDING, STEER
+from curiosity_stand_in.body import WHEELS
+from curiosity_stand_in.kinematics import STEER_LIMIT_RAD, turn_radius
 from curiosity_stand_in.trajectory import Angles
 
 PERIOD_S = 0.1
 STEER_S = 1.0
 LENGTH_M, WIDTH_M = 2.08157, 1.53774  # of the chassis, as move_wheel has them
-STEER_LIMIT_RAD = 0.6
-MIDDLE = 1.5  # times the speed of the other wheels
-
-
-@dataclass(frozen=True)
-class Twist:
-    linear_x: float = 0.0
-    angular_z: float = 0.0
 
 
 class WheelDriver:
@@ -36,39 +29,27 @@ class WheelDriver:
 
     def __init__(self, controllers: Controllers) -> None:
         self._controllers = controllers
-        self._twist, self._steered = Twist(), Twist()
+        self._units = self._turn = self._steered = 0.0
         self._should_steer = False
 
-    def drive(self, twist: Twist) -> None:
+    def drive(self, linear_x: float, angular_z: float) -> None:
         """move_wheel compares the Twist before this one, so it steers from the second on."""
-        if abs(self._steered.angular_z - self._twist.angular_z) > 0.01 and not self._should_steer:
-            self._steered = self._twist
-            self._should_steer = True
-        self._twist = twist
+        if abs(self._steered - self._turn) > 0.01 and not self._should_steer:
+            self._steered, self._should_steer = self._turn, True
+        self._units, self._turn = linear_x, angular_z
 
     def tick(self, now: float, actual: Mapping[str, float]) -> None:
-        left = self._twist.linear_x
-        wheels = (left, left * MIDDLE, left)
-        self._controllers.wheels.command((*wheels, *(-speed for speed in wheels)))
+        speeds = [self._units * factor for factor in WHEELS.values()]
+        self._controllers.wheels.command(speeds)
         self._controllers.suspension.command(STANDING)
         if self._should_steer:
-            angles = steering(turn_radius(self._twist.angular_z))
+            angles = steering(turn_radius(self._turn))
             self._controllers.steer.follow(STEER, [(STEER_S, angles)], now=now, actual=actual)
             self._should_steer = False
 
 
-def turn_radius(angular_z: float) -> float:
-    """The radius that move_wheel steers for, in metres, positive to the left; 0: straight on."""
-    if abs(angular_z) < 1e-3:
-        return 0.0
-    limited = max(-STEER_LIMIT_RAD, min(STEER_LIMIT_RAD, angular_z))
-    return math.copysign(17.5 - 25.0 * abs(limited), limited)
-
-
 def steering(radius: float) -> Angles:
     """The angles of the steered wheels in the order of STEER (Ackermann)."""
-    if abs(radius) < 1e-3:
-        return (0.0,) * len(STEER)
     inner, outer = (
         round(min(STEER_LIMIT_RAD, math.atan(LENGTH_M / (abs(radius) + side))), 2)
         for side in (-WIDTH_M / 2, WIDTH_M / 2)

@@ -14,8 +14,9 @@ from __future__ import annotations
 import math
 
 from builtin_interfaces.msg import Time
-from curiosity_physics.controllers import ARM, MAST, STEER, SUSPENSION
+from curiosity_physics.controllers import STEER, SUSPENSION
 from curiosity_physics.simulation import State
+from curiosity_stand_in.parts import ARM, MAST
 from curiosity_stand_in.sensors import BASE_FRAME, WORLD_FRAME
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
@@ -24,7 +25,7 @@ from std_msgs.msg import Header
 
 # The URDF declares a velocity state for these joints only; of the others, the
 # joint_state_broadcaster publishes NaN.
-WITH_VELOCITY = frozenset((*STEER, *MAST, *ARM, *SUSPENSION))
+WITH_VELOCITY = frozenset((*STEER, *MAST.joints, *ARM.joints, *SUSPENSION))
 
 
 def odometry(state: State, stamp: Time, *, true: bool = False) -> Odometry:

@@ -20,14 +20,13 @@ import math
 
 from curiosity_physics import worlds
 from curiosity_physics.controllers import SUSPENSION
-from curiosity_stand_in.robot import Joint, Place, Robot, Shape
+from curiosity_stand_in.camera import FIELD_OF_VIEW, SIZE
+from curiosity_stand_in.frames import CAMERA_FRAME
+from curiosity_stand_in.robot import Joint, Placement, Robot, Shape
 import mujoco
 import numpy as np
 
 STEP_S = 0.002
-CAMERA = 'camera_link'
-CAMERA_FOV_RAD = 1.3962634
-PICTURE = 800  # pixels, both ways
 # MuJoCo's cameras look along -z with y up; the link's x looks ahead and its z up.
 LOOK_AHEAD = (0.5, 0.5, -0.5, -0.5)
 COLLISION_GROUP, VISUAL_GROUP = 3, 1
@@ -60,7 +59,7 @@ def build(robot: Robot, world: worlds.World, *, friction: float, step_s: float =
     option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     option.impratio = 10.0
     option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.visual.global_.offwidth = spec.visual.global_.offheight = PICTURE
+    spec.visual.global_.offwidth = spec.visual.global_.offheight = SIZE
     spec.visual.quality.shadowsize = 0
     spec.visual.headlight.active = 0
     spec.stat.extent = 10.0  # metres; the camera's near and far planes are parts of it
@@ -116,8 +115,8 @@ def _add_link(
         _add_shape(
             body, robot, shape, hull=False, contype=0, conaffinity=0, group=VISUAL_GROUP, mass=0.0
         )
-    if name == CAMERA:
-        body.add_camera(name=CAMERA, quat=LOOK_AHEAD, fovy=math.degrees(CAMERA_FOV_RAD))
+    if name == CAMERA_FRAME:
+        body.add_camera(name=CAMERA_FRAME, quat=LOOK_AHEAD, fovy=math.degrees(FIELD_OF_VIEW))
     for joint in robot.children(name):
         child = body.add_body(name=joint.child, pos=joint.place.xyz, quat=_turn(joint.place))
         if joint.moves:
@@ -125,7 +124,7 @@ def _add_link(
         _add_link(spec, child, robot, joint.child, friction)
 
 
-def _turn(place: Place) -> tuple[float, float, float, float]:
+def _turn(place: Placement) -> tuple[float, float, float, float]:
     """As MuJoCo has it: w, x, y, z."""
     x, y, z, w = place.transform.rotation
     return w, x, y, z
@@ -144,7 +143,7 @@ def _add_joint(body: mujoco.MjsBody, joint: Joint) -> None:
 def _add_shape(
     body: mujoco.MjsBody, robot: Robot, shape: Shape, *, hull: bool, **options: object
 ) -> None:
-    place: Place = shape.place
+    place: Placement = shape.place
     common = {'pos': place.xyz, 'quat': _turn(place), **options}
     if shape.kind == 'box':
         half = tuple(edge / 2 for edge in shape.size)

@@ -15,14 +15,10 @@ import os
 import sys
 
 from curiosity_physics import demos, urdf
-from curiosity_physics.settings import Settings
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.process import Process, run_app
-from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
-from curiosity_stand_in.drivers import arm_effects, mast_effects
+from curiosity_rosa_demo.infra.process import Process, run_app, SpinThread
+from curiosity_stand_in.demo_nodes import demo_threads
 from curiosity_stand_in.faults import ServiceFaults
-from curiosity_stand_in.node import NodeThread
-from rclpy.node import Node
 
 NAME = 'physics_node'
 NO_WHEEL = 'MuJoCo is not installed: scripts/setup.sh --physics'
@@ -37,9 +33,9 @@ from curiosity_physics.body_node import PhysicsNode  # noqa: E402
 from curiosity_stand_in.robot import own, Robot  # noqa: E402
 
 
-def load(settings: Settings) -> Robot:
+def load(clone: str) -> Robot:
     """The rover of the clone, or our own. Raises ValueError."""
-    return urdf.read(demos.find(settings.demos)) if settings.demos else own()
+    return urdf.read(demos.find(clone)) if clone else own()
 
 
 class Physics:
@@ -53,15 +49,13 @@ class Physics:
         settings = self.body.settings
         self._faults = ServiceFaults()
         drives = not settings.demos
-        nodes: list[Node] = []
+        move, faults, crash = self.body.move, self._faults, process.crash
+        self._threads: list[SpinThread] = []
         if drives:
-            nodes = [
-                RunNode(self._faults, time_scale=settings.time_scale),
-                ServicesNode('mast_node', mast_effects(self.body.move_mast), self._faults),
-                ServicesNode('arm_node', arm_effects(self.body.move_arm), self._faults),
-            ]
-        self.body.start(drives=drives, on_crash=process.crash)
-        self._threads = [NodeThread(node, on_crash=process.crash) for node in (*nodes, self.body)]
+            threads = demo_threads(move, faults, time_scale=settings.time_scale, on_crash=crash)
+            self._threads += threads.values()
+        self.body.start(drives=drives, on_crash=crash)
+        self._threads.append(SpinThread('body', self.body, on_crash=crash))
         self.body.get_logger().info(
             f'This is MuJoCo, not Gazebo and not a robot: {self.body.built.robot.origin}, world '
             f'{settings.world}, friction {settings.friction:g}; time x {settings.time_scale:g}'
@@ -72,8 +66,6 @@ class Physics:
         self.body.close()
         for thread in self._threads:
             thread.close()
-        for thread in self._threads:
-            thread.join()
 
 
 def main() -> None:

@@ -11,27 +11,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from curiosity_stand_in.settings import parameters_of
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked values of all parameters."""
-
-    demos: str
-    world: str
-    seed: int
-    friction: float
-    time_scale: float
-    initial_x: float
-    initial_y: float
-    initial_yaw: float
-    rock_ahead: float
-    standing: bool
-    e_stop: bool
-
 
 PARAMETERS = parameters_of(Path(__file__).with_name('parameters.yaml'))

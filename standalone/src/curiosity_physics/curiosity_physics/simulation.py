@@ -17,6 +17,7 @@ import math
 from curiosity_physics.controllers import Controllers, PERIOD_S, STANDING, SUSPENSION
 from curiosity_physics.model import Built, SERVO_B, SERVO_K, VISUAL_GROUP
 from curiosity_physics.worlds import WORLD_GROUP
+from curiosity_rosa_demo.domain.geometry import roll_pitch, yaw
 from curiosity_stand_in.frames import BEAMS, LIDAR_FRAME, RAYS, SCAN_MAX_M, SCAN_MIN_M
 from curiosity_stand_in.robot import Floats
 import mujoco
@@ -48,18 +49,12 @@ class State:
     @property
     def yaw(self) -> float:
         w, x, y, z = self.attitude
-        return math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
+        return yaw(x, y, z, w)
 
     @property
-    def pitch(self) -> float:
-        """Radians; a nose that points up is negative (REP 103)."""
+    def roll_pitch(self) -> tuple[float, float]:
         w, x, y, z = self.attitude
-        return math.asin(max(-1.0, min(1.0, 2 * (w * y - z * x))))
-
-    @property
-    def roll(self) -> float:
-        w, x, y, z = self.attitude
-        return math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+        return roll_pitch(x, y, z, w)
 
     @property
     def forward(self) -> float:

@@ -22,12 +22,13 @@ import math
 from pathlib import Path
 
 from curiosity_physics import demos, worlds
-from curiosity_physics.drivers import Twist, WheelDriver
+from curiosity_physics.drivers import WheelDriver
 from curiosity_physics.model import build
 from curiosity_physics.settings import PARAMETERS
 from curiosity_physics.simulation import Simulation, State
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.drivers import DemoRover
+from curiosity_stand_in.kinematics import FORWARD, LEFT, RIGHT
 from curiosity_stand_in.robot import own
 from curiosity_stand_in.settings import checked
 from harness import Sandbox, wait_until
@@ -40,7 +41,8 @@ from std_srvs.srv import Empty
 from tf2_msgs.msg import TFMessage
 
 STILL_MPS = 0.02
-FORWARD, LEFT, RIGHT, STOP = Twist(2.0, 0.0), Twist(1.0, 0.4), Twist(1.0, -0.4), Twist()
+STOP = (0.0, 0.0)
+Twist = tuple[float, float]  # linear.x, angular.z
 # --- the rover in MuJoCo ------------------------------------------------------------------------
 
 
@@ -50,7 +52,7 @@ def drive(simulation: Simulation, twist: Twist, seconds: float) -> list[State]:
     for period in range(round(100 * seconds)):
         if period % 10 == 0:
             state = simulation.state()
-            driver.drive(twist)
+            driver.drive(*twist)
             driver.tick(state.seconds, state.angles)
         simulation.advance()
         states.append(simulation.state())
@@ -68,7 +70,7 @@ def test_it_drives_straight_at_half_a_metre_a_second_and_rocks_after_a_stop() ->
     end = drive(simulation, FORWARD, 10.0)
     assert end[-1].place[:2] == pytest.approx((4.95, 0.0), abs=0.15)
     assert np.mean([each.forward for each in end[-300:]]) == pytest.approx(0.494, abs=0.01)
-    assert np.mean([each.pitch for each in end[-300:]]) == pytest.approx(-0.124, abs=0.02)
+    assert np.mean([each.roll_pitch[1] for each in end[-300:]]) == pytest.approx(-0.124, abs=0.02)
     after = drive(simulation, STOP, 2.0)
     assert min(each.forward for each in after) < -0.1  # it rolls back
     assert all(math.hypot(*each.velocity[:2]) < STILL_MPS for each in after[60:])

@@ -21,17 +21,16 @@ rolling back, and keeps some of its tilt. With ``sag_s`` a stop folds the mechan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 import math
 
 from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_stand_in import arm, mast
 from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
-from curiosity_stand_in.kinematics import Course, course, Pose, Velocity, wrap
-from curiosity_stand_in.mast import Joints
-from curiosity_stand_in.trajectory import Angles, Line, Trajectory, Waypoint
+from curiosity_stand_in.kinematics import Course, course, Pose, Velocity
+from curiosity_stand_in.parts import INITIAL, Joints, MAST, Part, PARTS, stowed_from, Waypoints
+from curiosity_stand_in.trajectory import Line, Trajectory
 
 # The wheels' joints, and what move_wheel makes of linear.x for each, in rad/s.
 WHEELS = {
@@ -51,24 +50,28 @@ AFTER_SHARE = 0.4  # of the way from the standing to the driving pitch, kept aft
 # A mechanism that folds after a stop: the fastest motion, the rise, and the tilt of 11 degrees.
 SAG_MPS, SAG_RISE_M, SAG_ROLL_RAD, SAG_PITCH_RAD = 0.28, 0.2, 0.12, 0.16
 MOST_SAG_S = 2.5  # as measured
-STANDING_MAST, STANDING_ARM = ((0.0,) * len(part.NAMES) for part in (mast, arm))
 
 
 @dataclass(frozen=True)
 class State:
-    """The truth about the rover at one time. ``seconds`` is the time of the body's clock."""
+    """The truth about the rover at one time. ``seconds`` is the time of the body's clock.
+    ``angles`` and ``rates``: of the parts' joints, by name, in radians and radians per second.
+    """
 
     seconds: float
     pose: Pose
     velocity: Velocity
-    joints: Joints
+    angles: Mapping[str, float]
+    rates: Mapping[str, float]
     battery: Battery
-    arm: Angles = arm.ZERO  # radians
-    mast_speeds: Angles = STANDING_MAST  # radians per second
-    arm_speeds: Angles = STANDING_ARM
     wheels: float = 0.0  # what all wheels turn by, in the wheel units of a Twist
     wheels_turned: float = 0.0  # the integral of that; WHEELS has each wheel's factor
     path_m: float = 0.0  # the whole way, also that of rocking back
+
+    @property
+    def joints(self) -> Joints:
+        """Of the mast."""
+        return Joints(*(self.angles[name] for name in MAST.joints))
 
     @property
     def moves(self) -> bool:
@@ -85,7 +88,7 @@ class Body:
         clock: Callable[[], float],
         *,
         pose: Pose | None = None,
-        joints: Joints = mast.ZERO,
+        joints: Joints = INITIAL['zero'],
         charge: float = 1.0,
         rates: Rates | None = None,
     ) -> None:
@@ -104,8 +107,11 @@ class Body:
         self._height = self._rest(STANDING_M)
         self._slip = 0.0
         self.sag_s = 0.0  # for which the mechanism folds after each stop
-        self._mast, self._mast_began = Trajectory(joints), self._now
-        self._arm, self._arm_began = Trajectory(arm.ZERO), self._now
+        # Of each part: when its trajectory began.
+        self._lines: dict[Part, tuple[float, Trajectory]] = {
+            part: (self._now, Trajectory((0.0,) * len(part.joints))) for part in PARTS
+        }
+        self._lines[MAST] = self._now, Trajectory(joints)
         self._battery, self._rates = Battery(charge), rates or Rates()
 
     # --- commands -----------------------------------------------------------------------------
@@ -121,17 +127,11 @@ class Body:
             self._twist = (linear_x, angular_z)
             self._tick_at = min(self._tick_at, (math.floor(self._now / TICK_S) + 1) * TICK_S)
 
-    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
+    def move(self, part: Part, waypoints: Waypoints) -> None:
         """Start a trajectory from the current joints; it replaces the running one."""
         self._catch_up()
-        self._mast = Trajectory(self._mast.at(self._now - self._mast_began), waypoints)
-        self._mast_began = self._now
-
-    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
-        """Start a trajectory from the current joints; it replaces the running one."""
-        self._catch_up()
-        self._arm = Trajectory(self._arm.at(self._now - self._arm_began), waypoints)
-        self._arm_began = self._now
+        began, line = self._lines[part]
+        self._lines[part] = self._now, Trajectory(line.at(self._now - began), waypoints)
 
     def set_battery(self, *, charge: float | None = None, rates: Rates | None = None) -> None:
         """Set the charge (0 to 1), the rates, or both. The charge continues from the set value."""
@@ -151,7 +151,11 @@ class Body:
         self._catch_up()
         now = self._now
         speed = self._speed.at(now) * (1.0 - self._slip)
-        mast_s, arm_s = now - self._mast_began, now - self._arm_began
+        angles: dict[str, float] = {}
+        rates: dict[str, float] = {}
+        for part, (began, line) in self._lines.items():
+            angles |= zip(part.joints, line.at(now - began), strict=True)
+            rates |= zip(part.joints, line.speeds(now - began), strict=True)
         return State(
             now,
             replace(
@@ -161,11 +165,9 @@ class Body:
                 pitch=-self._pitch.at(now),
             ),
             Velocity(speed, speed * self._course.curvature),
-            Joints(*self._mast.at(mast_s)),
+            angles,
+            rates,
             self._battery,
-            self._arm.at(arm_s),
-            self._mast.speeds(mast_s),
-            self._arm.speeds(arm_s),
             self._wheels,
             self._wheels_turned,
             self._path_m,
@@ -197,7 +199,7 @@ class Body:
         net, gross = self._speed.areas(self._now, now)
         pose, metres = self._pose, net * grip
         x, y, yaw = along(pose.x, pose.y, pose.yaw, metres, metres * curvature)
-        self._pose = replace(pose, x=x, y=y, yaw=wrap(yaw))
+        self._pose = replace(pose, x=x, y=y, yaw=math.remainder(yaw, math.tau))
         self._path_m += gross * grip
         self._wheels_turned += self._wheels * (now - self._now)
         self._battery = self._battery.after(
@@ -254,7 +256,8 @@ class Body:
 
     def _charges_from(self) -> float | None:
         """The time at which charging starts unless a command comes; None: no charging."""
-        stowed_from = mast.stowed_from(self._mast)
-        if stowed_from is None or self._wheels != 0.0:
+        began, line = self._lines[MAST]
+        stowed_s = stowed_from(line)
+        if stowed_s is None or self._wheels != 0.0:
             return None
-        return max(self._mast_began + stowed_from, self._speed.end + SETTLE_S)
+        return max(began + stowed_s, self._speed.end + SETTLE_S)

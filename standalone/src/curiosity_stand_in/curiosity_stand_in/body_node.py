@@ -20,13 +20,14 @@ from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in import frames, sensors
+from curiosity_stand_in.battery import Rates
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import INITIAL, Joints
 from curiosity_stand_in.node import RoverNode, wanted
+from curiosity_stand_in.parts import INITIAL, Joints
 from curiosity_stand_in.renderer import Renderer
 from curiosity_stand_in.rover import Rover
-from curiosity_stand_in.settings import PARAMETERS, Settings
+from curiosity_stand_in.settings import PARAMETERS
 from curiosity_stand_in.signs import signs_before
 from geometry_msgs.msg import Twist
 from rosgraph_msgs.msg import Clock
@@ -48,7 +49,6 @@ class BodyNode(RoverNode):
 
     def __init__(self) -> None:
         super().__init__('curiosity_stand_in', PARAMETERS)
-        self.settings = Settings(**self.start_values)
         config = load_config(self.settings.config_dir, robot=self.settings.robot)
         self.thresholds = config.thresholds
         self.rover = Rover(
@@ -58,7 +58,7 @@ class BodyNode(RoverNode):
             pose=Pose(self.settings.initial_x, self.settings.initial_y, self.settings.initial_yaw),
             joints=INITIAL[self.settings.initial_mast],
             charge=self.settings.battery,
-            rates=self.settings.rates,
+            rates=self._rates(),
         )
         self._set_faults()
         self._battery = self.create_publisher(BatteryState, 'battery_state', 10)
@@ -66,7 +66,10 @@ class BodyNode(RoverNode):
         self._drawn: tuple[Pose, Joints] | None = None
         self._jpeg: bytes | None = None
 
-    def start(self, on_settings: Callable[[Settings], None]) -> None:
+    def _rates(self) -> Rates:
+        return Rates(self.settings.battery_drain_per_s, self.settings.battery_charge_per_s)
+
+    def start(self, on_settings: Callable[[], None]) -> None:
         """Start to subscribe and publish; ``on_settings`` is called after each later change."""
         self._on_settings = on_settings
         self.on_change(self._settings_change)
@@ -90,14 +93,13 @@ class BodyNode(RoverNode):
             self.create_timer(period, self._publish_clock, clock=STEADY_CLOCK)
 
     def _settings_change(self, values: dict[str, Any]) -> None:
-        before, self.settings = self.settings, dataclasses.replace(self.settings, **values)
         # Only if this change names it: the charge has changed since it was last set.
         with self.rover.body() as body:
-            body.set_battery(charge=values.get('battery'), rates=self.settings.rates)
+            body.set_battery(charge=values.get('battery'), rates=self._rates())
         self._set_faults()
-        if self.settings.e_stop != before.e_stop:
+        if 'e_stop' in values:
             self._publish_e_stop()
-        self._on_settings(self.settings)
+        self._on_settings()
 
     def _set_faults(self) -> None:
         with self.rover.body() as body:

@@ -18,7 +18,7 @@ import math
 
 from curiosity_stand_in.frames import CAMERA_FRAME, sensor_pose
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.parts import Joints
 import numpy as np
 from numpy.typing import NDArray
 

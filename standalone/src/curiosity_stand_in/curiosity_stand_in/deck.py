@@ -15,7 +15,7 @@ from pathlib import Path
 
 from curiosity_stand_in.camera import Camera, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.parts import Joints
 from curiosity_stand_in.textures import Floats, Image, tiling_noise
 import cv2
 import numpy as np

@@ -16,11 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from curiosity_rosa_demo.infra.process import SpinThread
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in.drivers import Effects, REPEAT_S, RunDemo
 from curiosity_stand_in.faults import ServiceFaults
+from curiosity_stand_in.parts import Part, PARTS, Waypoints
 from curiosity_stand_in.rover import FASTEST_DRIVE
 from geometry_msgs.msg import Twist
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.service import Service
 from std_srvs.srv import Empty
@@ -73,3 +76,22 @@ class RunNode(ServicesNode):
         twist = Twist()
         twist.linear.x, twist.angular.z = linear_x, angular_z
         self._twists.publish(twist)
+
+
+def demo_threads(
+    move: Callable[[Part, Waypoints], None],
+    faults: ServiceFaults,
+    *,
+    time_scale: float,
+    on_crash: Callable[[Exception], None],
+) -> dict[ServicesNode, SpinThread]:
+    """All of them, each in its own thread. ``move`` moves a part of the body."""
+    drive = RunNode(faults, time_scale=time_scale)
+    parts = (ServicesNode(f'{part.name}_node', part.effects(move), faults) for part in PARTS)
+    # EventsExecutor raises InvalidHandle when a request waits for a service that was destroyed.
+    return {
+        node: SpinThread(
+            node.get_name(), node, on_crash=on_crash, ignored=(rclpy_implementation.InvalidHandle,)
+        )
+        for node in (drive, *parts)
+    }

@@ -23,10 +23,9 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_stand_in import arm, mast
 from curiosity_stand_in.body import Body, State
 from curiosity_stand_in.kinematics import FORWARD, LEFT, RIGHT
-from curiosity_stand_in.trajectory import Waypoint
+from curiosity_stand_in.parts import ARM, MAST
 
 REPEAT_S = 0.1  # of run_demo
 ROUNDING = 1e-9  # of an owner that adds up its steps
@@ -60,16 +59,6 @@ class RunDemo:
             self._publish(*MOTIONS[self.motion])
 
 
-def mast_effects(move_mast: Callable[[tuple[Waypoint, ...]], None]) -> Effects:
-    """The services of move_mast."""
-    return {name: partial(move_mast, waypoints) for name, waypoints in mast.MOVES.items()}
-
-
-def arm_effects(move_arm: Callable[[tuple[Waypoint, ...]], None]) -> Effects:
-    """The services of move_arm."""
-    return {name: partial(move_arm, waypoints) for name, waypoints in arm.MOVES.items()}
-
-
 @dataclass
 class ServiceNode:
     """The queue of one node: a request is a service's name and what to do with its answer."""
@@ -99,8 +88,8 @@ class DemoRover:
         self.body = Body(thresholds, lambda: self.seconds, **start)
         self.run_demo = RunDemo(self.body.drive)
         self.drive = ServiceNode(self.run_demo.effects)
-        self.mast = ServiceNode(mast_effects(self.body.move_mast))
-        self.arm = ServiceNode(arm_effects(self.body.move_arm))
+        self.mast = ServiceNode(MAST.effects(self.body.move))
+        self.arm = ServiceNode(ARM.effects(self.body.move))
 
     def call(self, service: str, answer: Callable[[], None] = lambda: None) -> None:
         """Ask for a service. ``answer`` is called when the node serves it: at once, or, if the

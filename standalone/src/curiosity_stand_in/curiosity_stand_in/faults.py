@@ -16,17 +16,10 @@ import math
 import threading
 import time
 
-SERVICES = (
-    'move_forward',
-    'turn_left',
-    'turn_right',
-    'move_stop',
-    'mast_open',
-    'mast_close',
-    'mast_rotate',
-    'open_arm',
-    'close_arm',
-)
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_stand_in.parts import PARTS
+
+SERVICES = (*DIRECTIONS, 'move_stop', *(name for part in PARTS for name in part.moves))
 KINDS = ('hang', 'late', 'absent')
 MAX_DELAY_S = 3600.0
 

@@ -21,10 +21,9 @@ from collections.abc import Mapping
 import functools
 
 from curiosity_rosa_demo.infra.tf import IDENTITY, Transform, Vector
-from curiosity_stand_in import mast
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
-from curiosity_stand_in.robot import Joint, own, Place
+from curiosity_stand_in.parts import Joints, MAST
+from curiosity_stand_in.robot import Joint, own, Placement
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,7 +39,7 @@ RAYS = np.column_stack((np.cos(_ANGLES), np.sin(_ANGLES), np.zeros(BEAMS)))  # i
 AXES: tuple[Vector, ...] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 # A suspension holds the body nose up: this one looks level on a rover between standing and
 # driving.
-ON_THE_FRONT = Place((1.3, 0.0, -0.5), (0.0, 0.1, 0.0))
+ON_THE_FRONT = Placement((1.3, 0.0, -0.5), (0.0, 0.1, 0.0))
 LIDARS = {'mast': None, 'body': Joint('', 'base_link', LIDAR_FRAME, ON_THE_FRONT)}
 
 
@@ -63,7 +62,7 @@ def _chain(sensor: str, lidar: str) -> tuple[Joint, ...]:
 
 def angles(joints: Joints) -> Mapping[str, float]:
     """Radians by the joint's name."""
-    return dict(zip(mast.NAMES, joints, strict=True))
+    return dict(zip(MAST.joints, joints, strict=True))
 
 
 def mount(sensor: str, joints: Joints, lidar: str = 'mast') -> Transform:
@@ -78,6 +77,6 @@ def sensor_pose(
     sensor: str, pose: Pose, joints: Joints, lidar: str = 'mast'
 ) -> tuple[Floats, Floats]:
     """Place and 3 x 3 rotation of a sensor in the odometry frame, with the ground at z = 0."""
-    body = Place((pose.x, pose.y, pose.z), (pose.roll, pose.pitch, pose.yaw)).transform
+    body = Placement((pose.x, pose.y, pose.z), (pose.roll, pose.pitch, pose.yaw)).transform
     at = body @ mount(sensor, joints, lidar)
     return np.array(at.translation), np.column_stack([at.rotate(axis) for axis in AXES])

@@ -19,6 +19,7 @@ import math
 
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 
+STEER_LIMIT_RAD = 0.6
 MAX_UNITS = 100.0  # wheel units; the limit of the wheels for any Twist
 
 # linear.x and angular.z of the demo's motions, in wheel units: the thresholds' figures are theirs.
@@ -69,23 +70,18 @@ def course(linear_x: float, angular_z: float, thresholds: Thresholds) -> Course:
     if linear_x == 0.0:
         return Course()
     units = max(-MAX_UNITS, min(MAX_UNITS, linear_x))
-    steering = _steering(angular_z)
-    share = min(1.0, abs(steering) / abs(_steering(LEFT[1])))
+    steering = turn_radius(LEFT[1]) / turn_radius(angular_z)
+    share = min(1.0, abs(steering))
     ahead = thresholds.body.forward_mps / FORWARD[0]
     turning = thresholds.body.turn_mps / LEFT[0]
-    curvature = steering / _steering(LEFT[1]) / thresholds.obstacles.turn_radius_m
+    curvature = steering / thresholds.obstacles.turn_radius_m
     return Course(units * (ahead + (turning - ahead) * share), curvature)
 
 
-def _steering(angular_z: float) -> float:
-    """The curvature, in 1/m, that move_wheel sets its steering angles for. The wheels scrub, so
-    the body follows another one, in proportion.
+def turn_radius(angular_z: float) -> float:
+    """The radius that move_wheel steers for, in metres, positive to the left; infinite: straight
+    on. The wheels scrub, so the body follows another one, in proportion.
     """
     if abs(angular_z) < 1e-3:
-        return 0.0
-    return math.copysign(1.0 / (17.5 - 25.0 * min(0.6, abs(angular_z))), angular_z)
-
-
-def wrap(angle: float) -> float:
-    """The same direction in [-pi, pi]."""
-    return math.remainder(angle, math.tau)
+        return math.inf
+    return math.copysign(17.5 - 25.0 * min(STEER_LIMIT_RAD, abs(angular_z)), angular_z)

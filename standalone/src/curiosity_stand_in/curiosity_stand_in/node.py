@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the nodes of both rovers share: threads, parameters and topics.
+"""What the nodes of both rovers share: parameters and topics.
 
 All names are relative, so that a namespace applies to the whole rover; its frames do not change.
 """
@@ -14,18 +14,13 @@ All names are relative, so that a namespace applies to the whole rover; its fram
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-import threading
+from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.infra.process import make_executor
 from curiosity_stand_in.settings import checked, Parameter
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
-import rclpy
-from rclpy.executors import ExternalShutdownException
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -36,49 +31,13 @@ from tf2_msgs.msg import TFMessage
 LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class NodeThread:
-    """Runs the callbacks of one node, one at a time, until it is closed."""
-
-    def __init__(self, node: Node, *, on_crash: Callable[[Exception], None]) -> None:
-        self._executor = make_executor()
-        self._executor.add_node(node)
-        self._closing = False
-        self._on_crash = on_crash
-        self._thread = threading.Thread(target=self._spin, name=node.get_name(), daemon=True)
-        self._thread.start()
-
-    def _spin(self) -> None:
-        try:
-            while not self._closing and rclpy.ok():
-                # EventsExecutor raises when a request waits for a service that was destroyed.
-                with suppress(rclpy_implementation.InvalidHandle):
-                    # EventsExecutor.spin() without a time-out has hung at full CPU load.
-                    self._executor.spin_once(timeout_sec=1.0)
-        except ExternalShutdownException:
-            pass
-        except Exception as error:
-            self._on_crash(error)
-
-    def post(self, work: Callable[[], None]) -> None:
-        """Run ``work`` in the thread, between its callbacks. Thread-safe."""
-        self._executor.create_task(work)
-
-    def close(self) -> None:
-        """Request the end of the thread; ``join`` waits for it."""
-        self._closing = True
-        self.post(lambda: None)  # EventsExecutor.wake() does not end a waiting spin_once
-
-    def join(self) -> None:
-        self._thread.join(timeout=3.0)
-
-
 class RoverNode(Node):
-    """The topics of a rover's body, and its parameters."""
+    """The topics of a rover's body, and its parameters. ``settings``: their checked values."""
 
     def __init__(self, name: str, parameters: Mapping[str, Parameter]) -> None:
         super().__init__(name)
         self._parameters_of_body = parameters
-        self.start_values = declared(self, parameters)
+        self.settings = SimpleNamespace(**declared(self, parameters))
         publish = self.create_publisher
         self._odometry = publish(Odometry, 'model/curiosity_mars_rover/odometry', 10)
         self._tf = publish(TFMessage, 'tf', 100)  # reliable and volatile, as in tf2
@@ -91,7 +50,9 @@ class RoverNode(Node):
         self._compressed = publish(CompressedImage, 'image_raw/compressed', 10)
 
     def on_change(self, change: Callable[[dict[str, Any]], None]) -> None:
-        """Call ``change`` with the checked values of parameters that are set from now on."""
+        """Call ``change`` with the checked values of parameters that are set from now on, and are
+        in ``settings``.
+        """
 
         def callback(parameters: list[RosParameter]) -> SetParametersResult:
             known = self._parameters_of_body
@@ -99,6 +60,7 @@ class RoverNode(Node):
                 values = checked({p.name: p.value for p in parameters if p.name in known}, known)
             except ValueError as error:
                 return SetParametersResult(successful=False, reason=str(error))
+            vars(self.settings).update(values)
             change(values)
             return SetParametersResult(successful=True)
 

@@ -20,9 +20,8 @@ from typing import Any, TYPE_CHECKING
 
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, AppendageProfile, RobotProfile
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
-from curiosity_rosa_demo.infra.process import Process, run_app
+from curiosity_rosa_demo.infra.process import Process, run_app, SpinThread
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
-from curiosity_stand_in.node import NodeThread
 from curiosity_stand_in.sensors import time_message
 from curiosity_stand_in.trajectory import Angles, Trajectory, Waypoint
 from rclpy.node import Node
@@ -178,11 +177,10 @@ class ProfileStandIn:
     """The node and its thread."""
 
     def __init__(self, process: Process) -> None:
-        self._thread = NodeThread(ProfileNode(), on_crash=process.crash)
+        self._thread = SpinThread('profile', ProfileNode(), on_crash=process.crash)
 
     def close(self) -> None:
         self._thread.close()
-        self._thread.join()
 
 
 def main() -> None:

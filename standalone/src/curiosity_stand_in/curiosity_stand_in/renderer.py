@@ -21,7 +21,7 @@ import math
 from curiosity_stand_in import deck, textures
 from curiosity_stand_in.camera import Camera, FOCAL, mast_camera, SIZE
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.mast import Joints
+from curiosity_stand_in.parts import Joints
 from curiosity_stand_in.rocks import RockPainter
 from curiosity_stand_in.signs import draw_sign, Sign
 from curiosity_stand_in.terrain import rocks_near

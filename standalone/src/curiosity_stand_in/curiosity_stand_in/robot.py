@@ -32,7 +32,7 @@ GREY: Vector = (0.55, 0.54, 0.52)
 
 
 @dataclass(frozen=True)
-class Place:
+class Placement:
     """A frame in its parent: metres, and fixed-axis roll, pitch, yaw in radians (URDF)."""
 
     xyz: Vector = ZERO
@@ -61,7 +61,7 @@ class Shape:
 
     kind: str
     size: tuple[float, ...] = ()
-    place: Place = field(default_factory=Place)
+    place: Placement = field(default_factory=Placement)
     file: Path | None = None
     rgb: Vector = GREY
 
@@ -84,7 +84,7 @@ class Joint:
     name: str
     parent: str
     child: str
-    place: Place = field(default_factory=Place)
+    place: Placement = field(default_factory=Placement)
     moves: bool = False
     axis: Vector = (1.0, 0.0, 0.0)
     limits: tuple[float, float] = FREE
@@ -179,12 +179,12 @@ def _joint(element: ET.Element) -> Joint:
     )
 
 
-def _place(element: ET.Element) -> Place:
+def _place(element: ET.Element) -> Placement:
     origin = element.find('origin')
     return (
-        Place()
+        Placement()
         if origin is None
-        else Place(_vector(origin.get('xyz')), _vector(origin.get('rpy')))
+        else Placement(_vector(origin.get('xyz')), _vector(origin.get('rpy')))
     )
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_stand_in.body import Body, State
-from curiosity_stand_in.trajectory import Waypoint
+from curiosity_stand_in.parts import Part, Waypoints
 
 # Times the wall clock. The distance that the rover covers during the latency of a stop grows with
 # it: at 20 and 0.5 m/s (move_forward), a tenth of a second is a metre.
@@ -57,13 +57,9 @@ class Rover:
         with self.body() as body:
             return body.state()
 
-    def move_mast(self, waypoints: tuple[Waypoint, ...]) -> None:
+    def move(self, part: Part, waypoints: Waypoints) -> None:
         with self.body() as body:
-            body.move_mast(waypoints)
-
-    def move_arm(self, waypoints: tuple[Waypoint, ...]) -> None:
-        with self.body() as body:
-            body.move_arm(waypoints)
+            body.move(part, waypoints)
 
     def _advance(self) -> None:
         read_at = max(self._read_at, self._clock())

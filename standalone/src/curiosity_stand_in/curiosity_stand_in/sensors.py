@@ -16,11 +16,11 @@ import math
 
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.tf import Transform
-from curiosity_stand_in import arm, camera, frames, mast
+from curiosity_stand_in import camera, frames
 from curiosity_stand_in.battery import Battery
 from curiosity_stand_in.body import State, WHEELS
 from curiosity_stand_in.kinematics import Pose
-from curiosity_stand_in.robot import Joint, Place
+from curiosity_stand_in.robot import Joint, Placement
 from curiosity_stand_in.terrain import scan_ranges
 import cv2
 from geometry_msgs.msg import TransformStamped
@@ -123,11 +123,7 @@ def joint_states(state: State, stamp: Time) -> JointState:
         name: (factor * state.wheels_turned, factor * state.wheels)
         for name, factor in WHEELS.items()
     }
-    for part, angles, speeds in (
-        (mast, state.joints, state.mast_speeds),
-        (arm, state.arm, state.arm_speeds),
-    ):
-        joints |= zip(part.NAMES, zip(angles, speeds, strict=True), strict=True)
+    joints |= {name: (angle, state.rates[name]) for name, angle in state.angles.items()}
     names = sorted(joints)
     return JointState(
         header=Header(stamp=stamp),
@@ -165,17 +161,13 @@ def battery(state: Battery, stamp: Time) -> BatteryState:
         supply = BatteryState.POWER_SUPPLY_STATUS_CHARGING
     else:
         supply = BatteryState.POWER_SUPPLY_STATUS_DISCHARGING
+    unmeasured = ('voltage', 'temperature', 'current', 'charge', 'capacity', 'design_capacity')
     return BatteryState(
         header=Header(stamp=stamp),
         percentage=state.charge,
-        voltage=math.nan,
-        temperature=math.nan,
-        current=math.nan,
-        charge=math.nan,
-        capacity=math.nan,
-        design_capacity=math.nan,
         power_supply_status=supply,
         present=True,
+        **dict.fromkeys(unmeasured, math.nan),
     )
 
 
@@ -209,4 +201,4 @@ def compressed_image(data: bytes, stamp: Time, *, corrupt: bool = False) -> Comp
 
 def _attitude(pose: Pose) -> tuple[float, float, float, float]:
     """A quaternion: x, y, z, w."""
-    return Place(rpy=(pose.roll, pose.pitch, pose.yaw)).transform.rotation
+    return Placement(rpy=(pose.roll, pose.pitch, pose.yaw)).transform.rotation

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 
-"""The stand-in's parameters, of parameters.yaml: their checks, and their values."""
+"""The stand-in's parameters, of parameters.yaml, and their checks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.infra.config.base import read_yaml
-from curiosity_stand_in.battery import Rates
 from curiosity_stand_in.faults import parse, ServiceFault
 
 MOST_SIGNS = 3  # side by side in the first view
@@ -62,7 +61,7 @@ def parameters_of(file: Path) -> dict[str, Parameter]:
 
 
 def checked(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> dict[str, Any]:
-    """The parameters as values for Settings. Raises ValueError, which names the first bad one."""
+    """Their values to use. Raises ValueError, which names the first bad one."""
     out = {}
     for name, value in values.items():
         try:
@@ -101,42 +100,6 @@ def _service_faults(value: Any) -> Mapping[str, ServiceFault]:
 
 
 FORMS: dict[str, Callable[[Any], Any]] = {'signs': _signs, 'faults': _service_faults}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Checked values of all parameters."""
-
-    robot: str
-    config_dir: str
-    time_scale: float
-    publish_clock: bool
-    initial_x: float
-    initial_y: float
-    initial_yaw: float
-    initial_mast: str
-    lidar: str
-    signs: tuple[str, ...]
-    battery: float
-    battery_drain_per_s: float
-    battery_charge_per_s: float
-    e_stop: bool
-    fault_tf_lost: bool
-    fault_tf_nan: bool
-    fault_image: str
-    fault_joint_states: bool
-    fault_odometry: bool
-    fault_slip: float
-    fault_tilt: float
-    fault_wheel_node: bool
-    fault_sag: float
-    fault_battery: bool
-    fault_scan: bool
-    fault_services: Mapping[str, ServiceFault]
-
-    @property
-    def rates(self) -> Rates:
-        return Rates(self.battery_drain_per_s, self.battery_charge_per_s)
 
 
 PARAMETERS = parameters_of(Path(__file__).with_name('parameters.yaml'))

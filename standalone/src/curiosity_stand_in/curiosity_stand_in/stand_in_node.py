@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import sys
 
-from curiosity_rosa_demo.infra.process import Process, run_app
+from curiosity_rosa_demo.infra.process import Process, run_app, SpinThread
 from curiosity_stand_in.body_node import BodyNode
-from curiosity_stand_in.demo_nodes import RunNode, ServicesNode
-from curiosity_stand_in.drivers import arm_effects, mast_effects
+from curiosity_stand_in.demo_nodes import demo_threads
 from curiosity_stand_in.faults import ServiceFaults
-from curiosity_stand_in.node import NodeThread
-from curiosity_stand_in.settings import Settings
 
 
 class StandIn:
@@ -29,33 +26,27 @@ class StandIn:
         rover, settings = self.body.rover, self.body.settings
         self._faults = ServiceFaults()
         self._faults.set(settings.fault_services)
-        services = (
-            RunNode(self._faults, time_scale=settings.time_scale),
-            ServicesNode('mast_node', mast_effects(rover.move_mast), self._faults),
-            ServicesNode('arm_node', arm_effects(rover.move_arm), self._faults),
+        self._services = demo_threads(
+            rover.move, self._faults, time_scale=settings.time_scale, on_crash=process.crash
         )
         self.body.start(self._settings_changed)
-        self._services = {node: NodeThread(node, on_crash=process.crash) for node in services}
         # Last: a parameter change may come at once and needs the others.
-        self._body_thread = NodeThread(self.body, on_crash=process.crash)
+        self._body_thread = SpinThread('body', self.body, on_crash=process.crash)
         self.body.get_logger().info(
             'This is the stand-in rover, not Gazebo and not a robot: flat ground, no forces; '
             f'move_forward drives {self.body.thresholds.body.forward_mps:g} m/s; '
             f'time x {settings.time_scale:g}'
         )
 
-    def _settings_changed(self, settings: Settings) -> None:
-        self._faults.set(settings.fault_services)
+    def _settings_changed(self) -> None:
+        self._faults.set(self.body.settings.fault_services)
         for node, thread in self._services.items():
             thread.post(node.create_or_destroy)
 
     def close(self) -> None:
         self._faults.close()
-        threads = (self._body_thread, *self._services.values())
-        for thread in threads:
+        for thread in (self._body_thread, *self._services.values()):
             thread.close()
-        for thread in threads:
-            thread.join()
 
 
 def main() -> None:

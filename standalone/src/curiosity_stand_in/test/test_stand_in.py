@@ -13,7 +13,6 @@ The demo's URDF and its own nodes ran in MuJoCo, on flat ground with friction 1.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,9 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_stand_in.battery import Battery, Rates
 from curiosity_stand_in.body import Body, MOST_SAG_S, State
 from curiosity_stand_in.kinematics import FORWARD
-from curiosity_stand_in.mast import CLOSED, MOVES
+from curiosity_stand_in.parts import CLOSED, MAST
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover
-from curiosity_stand_in.settings import checked, PARAMETERS, Settings
+from curiosity_stand_in.settings import checked, PARAMETERS
 from hypothesis import given
 from hypothesis import strategies as st
 import pytest
@@ -65,7 +64,7 @@ def test_how_often_one_looks_changes_nothing(
             timed.now = seldom.now  # the same number: a tick must fall into the same step
             timed.body.drive(linear_x, angular_z)
             if angular_z > 0.5:  # some legs close the mast, so that a stand there charges
-                timed.body.move_mast(MOVES['mast_close'])
+                timed.body.move(MAST, MAST.moves['mast_close'])
         end = seldom.now + seconds
         for look in range(looks):
             often.wait(seconds / looks * (look < looks - 1))
@@ -137,11 +136,10 @@ def test_it_charges_while_stowed_and_still_up_to_the_full_charge(scale: float) -
     assert rover.state().battery == Battery(pytest.approx(0.9, abs=0.01), charging=False)
 
 
-def test_the_parameters_are_the_settings_with_their_defaults_and_the_page_has_each() -> None:
-    assert list(PARAMETERS) == [field.name for field in dataclasses.fields(Settings)]
+def test_the_parameters_take_their_defaults_and_the_page_has_each() -> None:
     defaults = {name: parameter.default for name, parameter in PARAMETERS.items()}
-    shipped = Settings(**checked(defaults, PARAMETERS))
-    assert shipped.rates == Rates()
+    shipped = checked(defaults, PARAMETERS)
+    assert Rates(shipped['battery_drain_per_s'], shipped['battery_charge_per_s']) == Rates()
     page = PAGE.read_text(encoding='utf-8')
     assert [name for name in PARAMETERS if f'`{name}`' not in page] == []
     said = [(*row, refusal_of(*row[:2])) for row in REFUSED]

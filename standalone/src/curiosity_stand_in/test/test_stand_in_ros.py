@@ -16,7 +16,7 @@ import signal
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in.mast import INITIAL
+from curiosity_stand_in.parts import INITIAL
 from curiosity_stand_in.settings import PARAMETERS
 import cv2
 from geometry_msgs.msg import Twist

@@ -33,7 +33,7 @@ import time
 
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
-from curiosity_rosa_demo.infra.ros_io import TRANSPORT_ERRORS
+from curiosity_rosa_demo.infra.ros_io import publishers, TRANSPORT_ERRORS
 from curiosity_rosa_demo.trace.trace_codec import new_event
 from rclpy.node import Node
 
@@ -84,14 +84,6 @@ class GraphThread:
                             look()
         except Exception as error:
             self._on_crash(error)
-
-
-def publishers(node: Node, topic: str) -> list[str]:
-    """The full names of the nodes that publish ``topic``, one entry a publisher, sorted."""
-    return sorted(
-        f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-        for info in node.get_publishers_info_by_topic(topic)
-    )
 
 
 def offers(node: Node, command: AppendageCommand) -> bool:

@@ -20,7 +20,7 @@ import time
 import uuid
 
 from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, PERIOD_S, Presence
-from curiosity_rosa_demo.adapter.graph import CallTrace, GraphThread, publishers
+from curiosity_rosa_demo.adapter.graph import CallTrace, GraphThread
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.watches import Pose, tilt_of
@@ -33,6 +33,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     LossCounter,
     make_transform_source,
     NEWEST_ONLY,
+    publishers,
     STEADY_CLOCK,
     subscribe_to_button,
     subscribe_to_heartbeat,

@@ -56,6 +56,9 @@ class Place:
         """As ``along``."""
         return Place(*along(self.x, self.y, self.yaw_rad, metres, turn))
 
+    def away_m(self, other: Place) -> float:
+        return math.hypot(self.x - other.x, self.y - other.y)
+
 
 @dataclass(frozen=True)
 class MotionSpeeds:

@@ -56,15 +56,6 @@ def agent_is_safe(reason: str) -> str:
     return f'{AGENT_IS_SAFE} ({reason}); :clear ends it once the cause is gone'
 
 
-def camera_is_moving(part: str) -> str:
-    """``part``: a joint, or a link of TF."""
-    return f'Camera is moving: {part}'
-
-
-def tf_unavailable(world: str, base: str) -> str:
-    return f'{TF_UNAVAILABLE}: {world} -> {base}'
-
-
 class Model(BaseModel):
     """Base of all domain models: frozen, no extra fields, no NaN, valid Unicode.
 

@@ -10,14 +10,11 @@
 
 from __future__ import annotations
 
-MAX_PIXELS = 64_000_000
+from io import BytesIO
 
-_PNG = b'\x89PNG\r\n\x1a\n'
-_SOI, _EOI = b'\xff\xd8', b'\xff\xd9'
-_SOS = 0xDA
-# Start-of-frame markers hold the size. C4, C8 and CC are other markers (ITU-T T.81, table B.1).
-_SOF = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-_MARKERS_WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
+MAX_PIXELS = 64_000_000
+_JPEG, _PNG = b'\xff\xd8', b'\x89PNG\r\n\x1a\n'
+_JPEG_END = b'\xff\xd9'
 
 
 class ImageError(Exception):
@@ -38,7 +35,7 @@ class EncodeError(ImageError):
 
 
 def is_jpeg(data: bytes) -> bool:
-    return data.startswith(_SOI)
+    return data.startswith(_JPEG)
 
 
 def picture_size(data: bytes) -> tuple[int, int]:
@@ -47,14 +44,24 @@ def picture_size(data: bytes) -> tuple[int, int]:
     Raises DecodeError for another format, an invalid header, a truncated picture, and a picture of
     more than MAX_PIXELS.
     """
+    # Not Image.open, which warns of large pictures. Not at the start of the agent.
+    from PIL.JpegImagePlugin import JpegImageFile
+    from PIL.PngImagePlugin import PngImageFile
+
     if not data:
         raise DecodeError('the message holds no data')
-    if is_jpeg(data):
-        size = _jpeg_size(data)
-    elif data.startswith(_PNG):
-        size = _png_size(data)
-    else:
+    if not data.startswith((_JPEG, _PNG)):
         raise DecodeError(f'neither JPEG nor PNG, it starts with {data[:4].hex(" ")}')
+    stream = BytesIO(data)
+    try:
+        reader = JpegImageFile if is_jpeg(data) else PngImageFile
+        size: tuple[int, int] = reader(stream).size  # reads up to the pixels
+    except (OSError, SyntaxError, ValueError) as error:
+        raise DecodeError(f'its header is cut off or corrupt: {error}') from error
+    # Byte stuffing keeps the end marker out of the compressed data, and one before the pixels
+    # belongs to a thumbnail. Decoders fill in what is missing, and only warn.
+    if is_jpeg(data) and data.rfind(_JPEG_END, stream.tell()) < 0:
+        raise DecodeError('it is cut off')
     check_size(*size)
     return size
 
@@ -64,40 +71,3 @@ def check_size(width: int, height: int) -> None:
         raise DecodeError(f'{width} x {height} is no size')
     if width * height > MAX_PIXELS:
         raise DecodeError(f'{width} x {height} is more than {MAX_PIXELS // 1_000_000} megapixels')
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int]:
-    size: tuple[int, int] | None = None
-    at = 2
-    while at + 9 <= len(data):
-        if data[at] != 0xFF:
-            raise DecodeError(f'no JPEG marker at byte {at}')
-        marker = data[at + 1]
-        if marker == _SOS:
-            # Byte stuffing keeps the end marker out of the compressed data, and an end marker
-            # before the first scan belongs to a thumbnail. Decoders fill missing data and only
-            # warn.
-            if data.rfind(_EOI, at) < 0:
-                raise DecodeError('it is cut off')
-            break
-        if marker == 0xFF:  # fill byte
-            at += 1
-            continue
-        if marker in _SOF and size is None:
-            height, width = data[at + 5 : at + 7], data[at + 7 : at + 9]
-            size = int.from_bytes(width, 'big'), int.from_bytes(height, 'big')
-        if marker in _MARKERS_WITHOUT_LENGTH:
-            at += 2
-        else:
-            at += 2 + int.from_bytes(data[at + 2 : at + 4], 'big')
-    else:
-        raise DecodeError('it is cut off before the picture begins')
-    if size is None:
-        raise DecodeError('it does not say its size')
-    return size
-
-
-def _png_size(data: bytes) -> tuple[int, int]:
-    if len(data) < 24 or data[12:16] != b'IHDR':
-        raise DecodeError('it is cut off before the picture begins')
-    return int.from_bytes(data[16:20], 'big'), int.from_bytes(data[20:24], 'big')

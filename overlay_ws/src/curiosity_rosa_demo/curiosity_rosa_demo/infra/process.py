@@ -50,10 +50,17 @@ class SpinThread:
     then exits and is restarted in a known state.
     """
 
-    def __init__(self, name: str, *nodes: Node, on_crash: Callable[[Exception], None]) -> None:
+    def __init__(
+        self,
+        name: str,
+        *nodes: Node,
+        on_crash: Callable[[Exception], None],
+        ignored: tuple[type[Exception], ...] = (),
+    ) -> None:
+        """``ignored``: exceptions after which the thread goes on."""
         self._executor = make_executor()
         self._closing = False
-        self._on_crash = on_crash
+        self._on_crash, self._ignored = on_crash, ignored
         for node in nodes:
             self._executor.add_node(node)
         self._thread = threading.Thread(target=self._spin, name=name, daemon=True)
@@ -62,12 +69,17 @@ class SpinThread:
     def _spin(self) -> None:
         try:
             while not self._closing and rclpy.ok():
-                # EventsExecutor.spin() without a timeout can hang at full CPU load.
-                self._executor.spin_once(timeout_sec=1.0)
+                with suppress(*self._ignored):
+                    # EventsExecutor.spin() without a timeout can hang at full CPU load.
+                    self._executor.spin_once(timeout_sec=1.0)
         except ExternalShutdownException:
             pass
         except Exception as error:
             self._on_crash(error)
+
+    def post(self, work: Callable[[], object]) -> None:
+        """Run ``work`` in the thread, between its callbacks. Thread-safe."""
+        self._executor.create_task(work)
 
     def await_queued(self, timeout_s: float) -> bool:
         """Wait until the callbacks that are due by now have run. Returns whether they did. Not
@@ -75,17 +87,14 @@ class SpinThread:
         """
         reached = threading.Event()
 
-        def again() -> None:
-            self._executor.create_task(reached.set)
-
         # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
-        self._executor.create_task(again)
+        self.post(lambda: self.post(reached.set))
         return reached.wait(timeout_s)
 
     def close(self) -> None:
         self._closing = True
         # EventsExecutor.wake() does not end a blocked spin_once(); a task does, in every executor.
-        self._executor.create_task(lambda: None)
+        self.post(lambda: None)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=3.0)
         if not self._thread.is_alive():

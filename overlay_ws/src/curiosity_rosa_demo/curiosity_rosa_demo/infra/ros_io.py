@@ -198,6 +198,14 @@ class Heartbeat:
 # --- Subscriptions that need more than a profile ------------------------------------------------
 
 
+def publishers(node: Node, topic: str) -> list[str]:
+    """The full names of the nodes that publish ``topic``, one entry a publisher, sorted."""
+    return sorted(
+        f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+        for info in node.get_publishers_info_by_topic(topic)
+    )
+
+
 def subscribe_to_button(node: Node, topic: str, callback: Callable[[bool], None]) -> None:
     """Subscribe to a std_msgs/Bool, whatever the QoS of its publisher.
 

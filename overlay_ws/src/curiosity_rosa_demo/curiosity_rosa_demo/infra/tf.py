@@ -24,7 +24,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import yaw
 from curiosity_rosa_demo.domain.graph import FrameAge
-from curiosity_rosa_demo.domain.models import RoverPose, Stamp, tf_unavailable
+from curiosity_rosa_demo.domain.models import RoverPose, Stamp
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.topics import TfTopics
 
 Vector = tuple[float, float, float]
@@ -39,7 +40,8 @@ class TransformUnavailable(Exception):
     """The message is ``TF unavailable: <world> -> <base>: <reason>``."""
 
     def __init__(self, world: str, base: str, reason: str) -> None:
-        super().__init__(f'{tf_unavailable(world, base)}: {reason}')
+        why = RefusalCode.TF_UNAVAILABLE.text(world=world, base=base)
+        super().__init__(f'{why}: {reason}')
 
 
 @dataclass(frozen=True)

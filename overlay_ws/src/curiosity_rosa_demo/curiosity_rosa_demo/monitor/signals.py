@@ -21,8 +21,8 @@ from typing import Any
 
 from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.brain_state import STOWED_MAST
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.serde import read_object
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.wheel_speed import WheelSpeed
 from curiosity_rosa_demo.trace.events import NodeStarted
@@ -62,7 +62,6 @@ SIGNALS = {
 }
 RATE_HZ = 10  # of the signals topic
 MAST = 'mast'
-MOTIONS = tuple(DIRECTIONS)
 STOP = 'move_stop'
 COMMAND_S = 0.5  # a Twist is repeated ten times a second
 NOT_FOR_S = -math.inf

@@ -42,7 +42,7 @@ def tick_clock(seconds: float) -> str:
 
 def run_map(run: RecordedRun) -> str:
     """Map from above: the trail of the rover and its final pose."""
-    trail = [(place.x, place.y) for place in run.trail]
+    trail = [(place.x, place.y) for _, place in run.trail]
     if not any(is_drawable(*place) for place in trail):
         return ''
     return _map(run, pose=run.pose, trail=trail, spots=_markers(run), whole=True)
@@ -55,7 +55,7 @@ def rehearsal_map(run: RecordedRun, rehearsed: RecordedRehearsal) -> str:
         return ''
     end_s = rehearsed.at_s if rehearsed.ended_s is None else rehearsed.ended_s
     stands = compared.real.end if compared and compared.real else rehearsal.start
-    driven = [(each.x, each.y) for each in run.trail if rehearsed.at_s <= each.at_s <= end_s]
+    driven = [(place.x, place.y) for at, place in run.trail if rehearsed.at_s <= at <= end_s]
     return _map(run, pose=stands, trail=driven, forecast=rehearsal.path)
 
 

@@ -35,6 +35,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     GuardedPublisher,
     history_qos,
     LossCounter,
+    publishers,
     read_message,
     UnreadableMessage,
 )
@@ -299,10 +300,7 @@ class Replay:
     def _other_publishers(self, topic: str) -> list[str]:
         """A second node with this node's name counts as another."""
         resolved, own = self.node.resolve_topic_name(topic), self.node.get_fully_qualified_name()
-        found = [
-            f'{each.node_namespace.rstrip("/")}/{each.node_name}'
-            for each in self.node.get_publishers_info_by_topic(topic)
-        ]
+        found = publishers(self.node, topic)
         if own in found and any(each.topic_name == resolved for each in self.node.publishers):
             found.remove(own)
         return found

@@ -29,13 +29,12 @@ from curiosity_rosa_demo.domain.models import ServiceCall, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.text import count_text
+from curiosity_rosa_demo.drawing.trail import TRAIL_JUMP_M, TRAIL_STEP_M
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.recording.file import Entry, RunReader, THRESHOLDS
 from curiosity_rosa_demo.trace import events as told
 from curiosity_rosa_demo.trace.trace_codec import decode, event_memory
 
-TRAIL_STEP_M = 0.05
-TRAIL_JUMP_M = 5.0  # a longer step between two messages is a reset of the world
 BATTERY_STEP = 0.001
 EARLIEST_S = 86_400.0  # greatest age of a latched event at the start of the recording
 CLOCKS_APART_S = 1.0  # tolerance between the clocks of two nodes
@@ -57,15 +56,6 @@ TURN_EVENTS: tuple[type[told.TypedEvent], ...] = (
 
 
 @dataclass(frozen=True)
-class TimedPlace:
-    """A position of the rover, metres in the world frame."""
-
-    at_s: float
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
 class RunCapture:
     """A capture. ``score`` None: it failed, see ``reason``. ``image``: JPEG or PNG data, b'' if
     the recording has none. ``event_id`` names its trace event.
@@ -76,7 +66,7 @@ class RunCapture:
     score: float | None
     is_good: bool
     reason: str
-    place: TimedPlace | None
+    place: Place | None
     image: bytes = b''
 
 
@@ -86,7 +76,7 @@ class RunGround:
 
     at_s: float
     analysis: GroundAnalysis
-    place: TimedPlace | None
+    place: Place | None
     image: bytes
 
 
@@ -155,7 +145,7 @@ class RecordedRun:
     unreadable: int = 0
     left_out: int = 0  # messages that found no room
     events: list[tuple[float, TraceEvent]] = field(default_factory=list)
-    trail: list[TimedPlace] = field(default_factory=list)
+    trail: list[tuple[float, Place]] = field(default_factory=list)
     pose: Place | None = None  # final pose
     battery: list[tuple[float, float]] = field(default_factory=list)  # seconds, fraction 0 to 1
     captures: list[RunCapture] = field(default_factory=list)
@@ -275,9 +265,9 @@ class _Fold:
         # By role and the stamp of the frame; of a frame without one, by the last capture before.
         self._images: dict[tuple[str, float], bytes] = {}
         self._last_capture: float | None = None  # the stamp of its event
-        # By its source: the trail, and the last x, y and heading.
-        self._trails: dict[str, list[TimedPlace]] = {'odometry': [], 'adapter': []}
-        self._last: dict[str, tuple[float, float, float]] = {}
+        # By its source: the trail, and the last place.
+        self._trails: dict[str, list[tuple[float, Place]]] = {'odometry': [], 'adapter': []}
+        self._last: dict[str, Place] = {}
 
     def add(self, entry: Entry) -> None:
         run = self.run
@@ -302,15 +292,13 @@ class _Fold:
                     if key is not None and image.startswith(PICTURE_HEADS):
                         self._images.setdefault((entry.role, key), image)
             case 'odometry':
-                place = self._decode(entry).pose.pose
-                x, y = float(place.position.x), float(place.position.y)
-                self._on_place('odometry', at_s, x, y, yaw_of(place.orientation))
+                pose = self._decode(entry).pose.pose
+                x, y, yaw = pose.position.x, pose.position.y, yaw_of(pose.orientation)
+                self._on_place('odometry', at_s, Place.known(x, y, yaw))
             case 'adapter':
                 status = json.loads(self._decode(entry).data)
-                if status.get('rover_x') is not None:
-                    yaw = float(status.get('yaw_rad', math.nan))
-                    x, y = float(status['rover_x']), float(status.get('rover_y', math.nan))
-                    self._on_place('adapter', at_s, x, y, yaw)
+                place = map(status.get, ('rover_x', 'rover_y', 'yaw_rad'))
+                self._on_place('adapter', at_s, Place.known(*place))
             case 'battery':
                 self._on_battery(at_s, float(self._decode(entry).percentage))
             case 'calls' if self._has_room('text', CALL_OVERHEAD_BYTES + len(entry.data)):
@@ -331,15 +319,15 @@ class _Fold:
         plausible = -EARLIEST_S <= stamp_s <= at_s + CLOCKS_APART_S
         self.run.events.append((stamp_s if plausible else at_s, event))
 
-    def _on_place(self, source: str, at_s: float, x: float, y: float, yaw: float) -> None:
-        self._last[source] = x, y, yaw
-        trail = self._trails[source]
-        if not math.isfinite(x + y):
+    def _on_place(self, source: str, at_s: float, place: Place | None) -> None:
+        if place is None:
             return
-        if trail and math.hypot(x - trail[-1].x, y - trail[-1].y) < TRAIL_STEP_M:
+        self._last[source] = place
+        trail = self._trails[source]
+        if trail and place.away_m(trail[-1][1]) < TRAIL_STEP_M:
             return
         if self._has_room('places'):
-            trail.append(TimedPlace(at_s, x, y))
+            trail.append((at_s, place))
 
     def _on_battery(self, at_s: float, fraction: float) -> None:
         battery = self.run.battery
@@ -362,10 +350,9 @@ class _Fold:
         run.events.sort(key=lambda each: each[0])
         run.trail = self._trails['odometry'] or self._trails['adapter']
         if run.trail:
-            steps = (math.hypot(b.x - a.x, b.y - a.y) for a, b in pairwise(run.trail))
+            steps = (there.away_m(here) for (_, here), (_, there) in pairwise(run.trail))
             run.distance_m = sum(step for step in steps if step <= TRAIL_JUMP_M)
-        if last := self._last.get('odometry') or self._last.get('adapter'):
-            run.pose = Place.known(*last)
+        run.pose = self._last.get('odometry') or self._last.get('adapter')
         limits = run.thresholds
         threshold = limits.quality.score_threshold if limits else math.inf
         for at_s, event in run.events:
@@ -384,10 +371,10 @@ class _Fold:
                 image = self._images.get(('analysis', analyzed.stamp_s or math.nan), b'')
                 run.grounds.append(RunGround(at_s, analyzed.analysis, place, image))
 
-    def _place_at(self, at_s: float) -> TimedPlace | None:
+    def _place_at(self, at_s: float) -> Place | None:
         trail = self.run.trail
-        before = bisect_right(trail, at_s, key=lambda place: place.at_s)  # in the order of receipt
+        before = bisect_right(trail, at_s, key=lambda each: each[0])  # in the order of receipt
         if before:
-            return trail[before - 1]
-        starts_soon = bool(trail) and trail[0].at_s <= at_s + CLOCKS_APART_S
-        return trail[0] if starts_soon else None
+            return trail[before - 1][1]
+        starts_soon = bool(trail) and trail[0][0] <= at_s + CLOCKS_APART_S
+        return trail[0][1] if starts_soon else None

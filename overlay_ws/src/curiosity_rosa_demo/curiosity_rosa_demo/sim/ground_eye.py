@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from curiosity_rosa_demo.domain.geometry import roll_pitch
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
-from curiosity_rosa_demo.domain.models import tf_unavailable
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.imaging.camera import Frame
 from curiosity_rosa_demo.imaging.ground.analysis import analyze, GroundRefused
 from curiosity_rosa_demo.imaging.ground.view import leaning, Lens, Scene
@@ -56,7 +56,8 @@ class GroundEye:
         standing, at_ns = thresholds.body.standing_pitch_rad, stamp_ns(frame.message)
         mount = self._transform(tf.base_frame, tf.camera_frame, at_ns)
         if mount is None:
-            notes.append(tf_unavailable(tf.base_frame, tf.camera_frame))
+            frames = {'world': tf.base_frame, 'base': tf.camera_frame}
+            notes.append(RefusalCode.TF_UNAVAILABLE.text(**frames))
             height_m = ground.camera_height_m + shape.ground_z_m
             mount = leaning(0.0, ground.camera_tilt_rad + standing, height_m)
         elif tf.camera_frame.endswith(OPTICAL_SUFFIXES):

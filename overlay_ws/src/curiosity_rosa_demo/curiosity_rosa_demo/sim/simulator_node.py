@@ -25,7 +25,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.domain.models import camera_is_moving, LightScore, RoverPose
+from curiosity_rosa_demo.domain.models import LightScore, RoverPose
 from curiosity_rosa_demo.imaging.camera import Camera, Frame, NoFrame
 from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.imaging.pixels import pixels_of
@@ -256,7 +256,7 @@ class SimulatorApp:
             return str(error)
         taken = Instant(stamp_ns(frame.message) / NS, frame.received_s)
         part = self._stillness.moving(parts, taken, time.monotonic())
-        return camera_is_moving(part) if part else ''
+        return f'Camera is moving: {part}' if part else ''
 
     def _on_joints(self, message: JointState) -> None:
         at = Instant(stamp_ns(message) / NS, time.monotonic())
@@ -280,16 +280,12 @@ class SimulatorApp:
         return light, pose
 
     def _debug(self, frame: Frame | None, asked_s: float) -> str:
-        now_s = time.monotonic()
-        took = f'took {1e3 * (now_s - asked_s):.0f} ms'
+        took = f'took {1e3 * (time.monotonic() - asked_s):.0f} ms'
         if frame is None:
             return f'{took}; no frame of {self._camera.topic}'
-        before_s = asked_s - frame.received_s
-        when = f'{abs(before_s):.3f} s {"before" if before_s > 0 else "after"} the request'
-        return (
-            f'{took}; frame {frame.number} of {self._camera.topic}, received {when}; '
-            f'{self._processed} frames processed'
-        )
+        after_s = frame.received_s - asked_s
+        when = f'received {after_s:.3f} s after the request'
+        return f'{took}; frame {frame.number} of {self._camera.topic}, {when}'
 
 
 def _publish(output: GuardedPublisher[CompressedImage], header: Header, jpeg: bytes) -> None:

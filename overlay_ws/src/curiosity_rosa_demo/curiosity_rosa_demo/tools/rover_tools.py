@@ -15,7 +15,6 @@ reports the distance covered. In a slow simulation it does so in several legs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 import math
 import time
@@ -101,7 +100,7 @@ class ToolRun:
             return self._client.analyze_ground()
         if self._name == 'get_status':
             return self._status()
-        self._when_heard(self._client.trigger)
+        self._when_heard()
         return {}
 
     def _capture(self) -> dict[str, Any]:
@@ -158,7 +157,7 @@ class ToolRun:
         """Start, wait, stop, and wait for standstill. Raises like ``_drive``."""
         asked_s = self._seconds()
         try:
-            self._when_heard(self._client.start)
+            self._when_heard()
         except ServiceFailed as failure:
             if failure.code != RefusalCode.NO_ANSWER:
                 raise _ended_early(failure) if self._has_begun else failure from None
@@ -247,14 +246,14 @@ class ToolRun:
         self._free_m = status.get('free_m')
         self._path.add(self._client.pose())
 
-    def _when_heard(self, request: Callable[[str, Cancellation], str]) -> None:
-        """Make a request again while the adapter refuses it because it misses the agent: a refused
-        motion has not begun. Raises ServiceFailed and TurnCancelled.
+    def _when_heard(self) -> None:
+        """Make the request of this tool; again while the adapter refuses it because it misses the
+        agent: a refused motion has not begun. Raises ServiceFailed and TurnCancelled.
         """
         deadline = time.monotonic() + LINK_TIMEOUT_S
         while True:
             try:
-                request(self._name, self._cancellation)
+                self._client.trigger(self._name, self._cancellation)
                 return
             except ServiceFailed as failure:
                 if failure.code != RefusalCode.AGENT_SILENT or time.monotonic() >= deadline:
@@ -284,7 +283,7 @@ class DrivenPath:
         if counted is None:
             self._counted = self.last
             return
-        stride_m = math.hypot(pose.x - counted.x, pose.y - counted.y)
+        stride_m = self.last.away_m(counted)
         self.length = self._counted_m + stride_m
         if stride_m >= STRIDE_M:
             self._counted, self._counted_m = self.last, self.length

@@ -14,7 +14,7 @@ from contextlib import suppress
 import sys
 
 from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import tf_unavailable
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.drawing.trail import Trail
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding, Level
 from curiosity_rosa_demo.infra.process import node_config, Process, run_app, SpinThread
@@ -91,8 +91,8 @@ class Visualizer:
             self._draw()
 
     def _diagnose(self) -> Finding:
-        frames = self._frames
-        lost = '' if self._pose else tf_unavailable(frames.world_frame, frames.base_frame)
+        frames = {'world': self._frames.world_frame, 'base': self._frames.base_frame}
+        lost = '' if self._pose else RefusalCode.TF_UNAVAILABLE.text(**frames)
         return Finding(
             {lost: Level.WARN},
             'drawing',

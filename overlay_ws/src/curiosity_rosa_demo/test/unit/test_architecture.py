@@ -129,6 +129,7 @@ SOURCES = {
     'curiosity_stand_in': ROOT / 'standalone/src/curiosity_stand_in',
 }
 KEYS = {  # where rosdep calls a module otherwise
+    'PIL': 'python3-pil',
     'cv2': 'python3-opencv',
     'jinja2': 'python3-jinja2',
     'numpy': 'python3-numpy',

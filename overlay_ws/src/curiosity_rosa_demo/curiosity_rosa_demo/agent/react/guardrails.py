@@ -35,6 +35,7 @@ from curiosity_rosa_demo.agent.react.situation import (
     STOW_SKILL,
 )
 from curiosity_rosa_demo.domain.brain_state import Mode, Spent, STOWED_MAST
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, Refusal, RefusalCode
@@ -58,7 +59,6 @@ from curiosity_rosa_demo.domain.text import count_text
 # motions of its own is not checked as a whole, because each of its motions passes this rule.
 
 
-TURN_SIDES = {'turn_left': 1.0, 'turn_right': -1.0}
 BEHIND_RAD = 0.75 * math.pi  # from this bearing of home on, a turn to either side leads home
 
 
@@ -94,12 +94,14 @@ def _leads_home(proposal: Proposal, situation: Situation, limits: Limits) -> boo
     if reach is None or situation.moving is not False:
         return False
     (x, y), end, home = reach.points[0], reach.points[-1], _home(limits)
-    if proposal.skill == NAVIGATE_SKILL or (proposal.skill not in TURN_SIDES and yaw is not None):
+    if proposal.skill == NAVIGATE_SKILL or (
+        not DIRECTIONS.get(proposal.skill) and yaw is not None
+    ):
         return math.dist(end, home) < math.dist((x, y), home)
     if yaw is None or (x, y) == home:
         return False
     bearing = math.remainder(math.atan2(home[1] - y, home[0] - x) - yaw, math.tau)
-    return TURN_SIDES[proposal.skill] * bearing > 0.0 or abs(bearing) >= BEHIND_RAD
+    return DIRECTIONS[proposal.skill] * bearing > 0.0 or abs(bearing) >= BEHIND_RAD
 
 
 def _home(limits: Limits) -> tuple[float, float]:

@@ -15,7 +15,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-import math
 from pathlib import Path
 import threading
 
@@ -41,7 +40,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.recording.file import NotARecording
-from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture, TimedPlace
+from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture
 
 # What calls for a person now, whatever time is shown.
 LIVE_PARTS = ('about', 'alarms', 'approvals', 'talk', 'time')
@@ -149,13 +148,13 @@ def recorded_story(run: RecordedRun) -> Story:
     moments = {round(run.began_s + builder.bounded(at), 3) for at in builder.times()}
     for at in sorted(moments):
         history.record(at, builder.parts(at - run.began_s))
-    for place in run.trail:
-        history.record_trail(run.began_s + place.at_s, [*builder.driven(place)])
+    for at_s, _ in run.trail:
+        history.record_trail(run.began_s + at_s, [*builder.driven(at_s)])
     before: float | None = None
     for at_s, event in run.events:
         history.add_line(run.began_s + at_s, trace_data(event, before))
         before = event.ts
-    pictures = frozenset(id_ for id_, capture in builder.captures if capture.image)
+    pictures = frozenset(each.event_id for each in builder.captures if each.image)
     events = [event for _, event in run.events]
     return Story(
         run.name,
@@ -168,15 +167,16 @@ def recorded_story(run: RecordedRun) -> Story:
 
 def picture_of(run: RecordedRun, event_id: str) -> bytes | None:
     """The JPEG of the capture of the trace event ``event_id``."""
-    found = (capture.image for id_, capture in _captures(run) if id_ == event_id)
+    found = (each.image for each in run.captures if each.event_id == event_id)
     return next(found, None) or None
 
 
 class _Parts:
     def __init__(self, run: RecordedRun) -> None:
-        self._run, self.captures = run, _captures(run)
+        self._run = run
+        self.captures = [each for each in run.captures if each.score is not None]
         self._battery_times = [at_s for at_s, _ in run.battery]
-        self._place_times = [place.at_s for place in run.trail]
+        self._place_times = [at_s for at_s, _ in run.trail]
         self._plans = [
             (at_s, event)
             for at_s, event in run.events
@@ -190,19 +190,19 @@ class _Parts:
     def times(self) -> list[float]:
         """When a part may change, in seconds since the start."""
         run = self._run
-        exact = [capture.at_s for _, capture in self.captures] + [at_s for at_s, _ in self._plans]
+        exact = [each.at_s for each in self.captures] + [at_s for at_s, _ in self._plans]
         sampled = {at_s // PERIOD_S for at_s in [*self._place_times, *self._battery_times]}
         ends = [(second + 1.0) * PERIOD_S for second in sampled]
         return [0.0, *exact, *ends, run.length_s]
 
-    def driven(self, place: TimedPlace) -> Sequence[XY]:
-        """The place and the one before, so that it continues the trail."""
-        index = bisect_right(self._place_times, place.at_s)
-        return [(each.x, each.y) for each in self._run.trail[max(0, index - 2) : index]]
+    def driven(self, at_s: float) -> Sequence[XY]:
+        """The place then and the one before, so that it continues the trail."""
+        index = bisect_right(self._place_times, at_s)
+        return [(each.x, each.y) for _, each in self._run.trail[max(0, index - 2) : index]]
 
     def parts(self, at_s: float) -> dict[str, PanelData]:
         at_s += 1e-3  # times are rounded to it
-        taken = [each for each in self.captures if each[1].at_s <= at_s][-MAX_CAPTURES:]
+        taken = [each for each in self.captures if each.at_s <= at_s][-MAX_CAPTURES:]
         plans = [event for at, event in self._plans if at <= at_s]
         pose = self._pose(at_s)
         return {
@@ -210,28 +210,23 @@ class _Parts:
             'status': self._status(at_s, pose),
             'plan': plan_data(plans[-1].data if plans else None),
             'captures': {
-                'rows': [_capture_row(id_, each, self._run) for id_, each in reversed(taken)],
+                'rows': [_capture_row(each, self._run) for each in reversed(taken)],
                 'replay': True,
             },
             'scene': {
                 **NO_SCENE,
                 'pose': pose and [round(each, 2) for each in (pose.x, pose.y, pose.yaw_rad)],
                 'spots': [
-                    [id_, each.place.x, each.place.y, each.score, each.is_good]
-                    for id_, each in taken
+                    [each.event_id, each.place.x, each.place.y, each.score, each.is_good]
+                    for each in taken
                     if each.place is not None
                 ],
             },
         }
 
     def _pose(self, at_s: float) -> Place | None:
-        """The last place; its heading is that of the way to it."""
         index = bisect_right(self._place_times, at_s)
-        if not index:
-            return None
-        here, before = self._run.trail[index - 1], self._run.trail[max(0, index - 2)]
-        yaw = math.atan2(here.y - before.y, here.x - before.x) if here != before else 0.0
-        return Place(here.x, here.y, yaw)
+        return self._run.trail[index - 1][1] if index else None
 
     def _status(self, at_s: float, pose: Place | None) -> PanelData:
         index = bisect_right(self._battery_times, at_s)
@@ -255,19 +250,13 @@ def _steps(event: TraceEvent) -> object:
     return (event.data or {}).get('steps')
 
 
-def _captures(run: RecordedRun) -> list[tuple[str, RunCapture]]:
-    """The captures that succeeded, with the IDs of their events."""
-    return [(each.event_id, each) for each in run.captures if each.score is not None]
-
-
-def _capture_row(event_id: str, capture: RunCapture, run: RecordedRun) -> PanelData:
-    place = capture.place
+def _capture_row(capture: RunCapture, run: RecordedRun) -> PanelData:
     return {
-        'id': event_id,
+        'id': capture.event_id,
         'score': round(capture.score or 0.0, 3),
         'good': capture.is_good,
         'at': run.began_s + capture.at_s,
-        'place': pose_text(Place(place.x, place.y, 0.0) if place else None),
+        'place': pose_text(capture.place),
     }
 
 

@@ -35,7 +35,13 @@ from curiosity_rosa_demo.domain.graph import (
     TopicInfo,
 )
 from curiosity_rosa_demo.domain.text import clip, printable
-from curiosity_rosa_demo.infra.ros_io import call, read_message, ServiceFailed, UnreadableMessage
+from curiosity_rosa_demo.infra.ros_io import (
+    call,
+    publishers,
+    read_message,
+    ServiceFailed,
+    UnreadableMessage,
+)
 from curiosity_rosa_demo.infra.tf import TransformSource
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
@@ -175,7 +181,7 @@ class RclpyGraph:
                 ServiceInfo(
                     name.rpartition(_ACTION)[0],
                     types[0].removesuffix('_FeedbackMessage'),
-                    tuple(sorted({_node_of(e) for e in node.get_publishers_info_by_topic(name)})),
+                    tuple(sorted(set(publishers(node, name)))),
                 )
                 for name, types in topics
                 if name.endswith(f'{_ACTION}feedback')
