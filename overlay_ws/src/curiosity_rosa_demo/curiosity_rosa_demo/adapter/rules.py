@@ -53,7 +53,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 import math
-from operator import attrgetter
 from typing import Any, NoReturn
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest
@@ -159,7 +158,7 @@ class Rules:
     @property
     def pending(self) -> bool:
         """Whether a stop of the base, or of a part, has not ended."""
-        return self._stop is not None or any(map(attrgetter('holding'), self.parts.values()))
+        return self._stop is not None or any(part.holding for part in self.parts.values())
 
     @property
     def settles(self) -> bool:
@@ -421,8 +420,9 @@ class Rules:
     @step
     def due(self) -> Due:
         """Apply the rules that depend on time. Call it after each step, and by ``next_wakeup``."""
+        warning = self._watch_drive() if self._is_driving else ''
         self._watch_parts()
-        warning = self._watch_drive() if self._is_driving else self._watch_rest()
+        self._watch_motion()
         stop_call, zero_twist = self._advance_stop()
         holds = {name: part.take_hold(self.time.simulated) for name, part in self.parts.items()}
         return Due(
@@ -455,7 +455,7 @@ class Rules:
 
     @property
     def _is_driving(self) -> bool:
-        return self.motion is Motion.MOVING and not self.stopping
+        return self.motion is Motion.MOVING and self._stop is None
 
     def _drive_refusal(self, motion: str = '') -> str:
         """Why nothing, or not ``motion``, may drive now; '' if it may."""
@@ -534,6 +534,18 @@ class Rules:
         self.violation = f'The rover moves on although it was stopped{details}'
         self._alarm(self.violation)
 
+    def _watch_drive(self) -> str:
+        """Stop a drive whose way must end; the warning that is due, or ''."""
+        drive, warning = self.drive, ''
+        if not (reason := self.obstacles.refusal(drive.motion, drives=True)):
+            warning = drive.warning()
+            reason = drive.stop_reason()
+        if reason:
+            self._request_stop(f'{reason}; the rover was stopped')
+        elif reason := drive.driver_silence():
+            self._request_stop(f'{reason}; the rover was stopped', flood=True)
+        return warning
+
     def _watch_parts(self) -> None:
         """A motion of one ends as a motion of the base does, where a trajectory can be stopped."""
         for part in self.parts.values():
@@ -546,31 +558,21 @@ class Rules:
             if stoppable and (reason := self.agent.stop_reason()):
                 self._request_stop(reason)
 
-    def _watch_drive(self) -> str:
-        """Stop a drive that must end; the warning that is due, or ''."""
-        time, drive, max_s = self.time, self.drive, self._config.max_duration_s
-        lasted_s = max(time.steady - self._moving_since, time.advanced - self._advanced_before)
-        warning = drive.warning()
-        if reason := self.obstacles.refusal(drive.motion, drives=True) or drive.stop_reason():
-            self._request_stop(f'{reason}; the rover was stopped')
-        elif reason := drive.driver_silence():
-            self._request_stop(f'{reason}; the rover was stopped', flood=True)
+    def _watch_motion(self) -> None:
+        """Stop what moves for too long, or although something forbids it."""
+        time, max_s = self.time, self._config.max_duration_s
+        if not self._is_driving:
+            self.drive.end()
+            in_safe = bool(self.agent.latch) and not self.stopping and self._moves_unasked
+            if (in_safe or time.steady >= self._unasked_until()) and not self.settles:
+                self._moved_since = None
+                self._request_stop(f'{STOPPED_UNASKED} in SAFE' if in_safe else STOPPED_UNASKED)
         elif part := next((each for each in self.parts.values() if not each.is_stowed), None):
             self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
-        elif lasted_s >= max_s:
+        elif max(time.steady - self._moving_since, time.advanced - self._advanced_before) >= max_s:
             self._request_stop(f'Stopped by the leash after {max_s:g} s')
         elif reason := self.agent.stop_reason():
             self._request_stop(reason)
-        return warning
-
-    def _watch_rest(self) -> str:
-        """Stop a rover that moves although nobody drives it; no warning is due."""
-        self.drive.end()
-        in_safe = bool(self.agent.latch) and not self.stopping and self._moves_unasked
-        if (in_safe or self.time.steady >= self._unasked_until()) and not self.settles:
-            self._moved_since = None
-            self._request_stop(f'{STOPPED_UNASKED} in SAFE' if in_safe else STOPPED_UNASKED)
-        return ''
 
     def _advance_stop(self) -> tuple[int | None, bool]:
         """The number of a due call, and whether a zero Twist is due."""
