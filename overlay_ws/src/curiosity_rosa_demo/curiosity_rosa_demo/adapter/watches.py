@@ -183,12 +183,14 @@ class DriveWatch:
         if motion == self.motion and motion:
             return
         if self.motion:
-            self.end()
-        self.motion, self._since, self._warned = motion, since, False
+            self.end()  # of this leg; the drive goes on
+        else:
+            self._warned = False
+            self._commands.clear()
+        self.motion, self._since = motion, since
         self._began = self._progress_at = self._time.simulated  # of the newest reading of motion
         self._anchor: Pose | None = None  # where the rover was then
         self._speeds.clear()
-        self._commands.clear()
 
     def end(self) -> None:
         """The rover stands, or is being stopped."""

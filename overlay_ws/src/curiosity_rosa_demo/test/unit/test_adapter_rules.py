@@ -549,6 +549,7 @@ def test_each_silence_is_warned_of_once_and_stopped_in_time(
         told.append(drive.after(CHECK_S))
     assert [each for each in told if any(each)] == [('No odometry for 1 s of a motion', '')]
     assert drive.after(stops_at - drive.time.steady + 0.01) == ('', 'No odometry for 3 s')
+    drive.watch.end()
     drive.watch.begin('turn_left', drive.time.steady)  # the next motion has the same time
     assert drive.after(0.0) == ('', '')
     assert drive.after(STOP_S * factor + 0.01)[1] == 'No odometry for 3 s'
@@ -586,6 +587,7 @@ def test_a_driver_is_found_silent_beyond_its_bound_alone(
         said = drive.watch.driver_silence()
         assert said.startswith('The driver fell silent on /cmd_vel for ') is bool(said)
         assert bool(said) is (part > 1.0 and repeats)
+    drive.watch.end()
     drive.watch.begin('turn_left', drive.time.steady)
     assert not drive.watch.driver_silence()
 
