@@ -93,7 +93,7 @@ IGNORED = frozenset(
         *('_stop_timed_out', '_timed_out', '_max_age_s', 'name', 'has_base'),
         *('commands', 'stows', 'title', '_profile'),
         # the watches of a drive are off
-        *('drive', 'obstacles', '_silence', '_driver'),
+        *('drive', 'obstacles'),
     )
 )
 STATEFUL = (

@@ -46,7 +46,6 @@ from curiosity_rosa_demo.domain.adapter_status import Status
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.infra.clocks import ClockWatch
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import shipped_robots
 from curiosity_rosa_demo.infra.diagnostics import Diagnostics, Finding
@@ -81,16 +80,13 @@ class AdapterApp:
         self._lock = threading.RLock()
         self._stepped = threading.Condition(self._lock)  # a step was taken: callers look again
         self._guard_due = threading.Condition(self._lock)  # the guard thread has work, or sooner
-        clock = self.node.get_clock()
         self._rules = Rules(
             self._config.thresholds,
             stop_name=topics.curiosity.move_stop.name,
             steady=time.monotonic,
-            ros_clock=clock,
+            ros_clock=self.node.get_clock(),
             robot=robot,
         )
-        # Sampled by each start of a motion and, once a second, by the diagnostics.
-        self._clock_watch = ClockWatch(clock, max_age_s=self._limits.clock_max_age_s)
         losses = LossCounter()
         self._commands = Commands(self.node, self._config, losses)
         self._profiles = shipped_robots(self.node.get_parameter('rover_namespace').value)
@@ -210,36 +206,40 @@ class AdapterApp:
         return min(status_at, self._rules.next_wakeup())
 
     def _call_stop(self, number: int) -> None:
-        def answered(refusal: str) -> None:
-            if refusal:
-                self._rules.stop_failed(number, refusal)
-            else:
-                self._rules.stop_answered(number)
+        command, rules = self._commands['move_stop'], self._rules
+        command.channel.forget(self._stop_future)
+        answered, failed = partial(rules.stop_answered, number), partial(rules.stop_failed, number)
+        self._stop_future, _ = self._send(command, answered, failed)
 
-        command = self._commands['move_stop']
-        if self._stop_future is not None and not self._stop_future.done():
-            command.channel.forget(self._stop_future)
-        if command.channel.is_ready():
-            self._stop_future = self._send(command, answered)
-        else:
-            answered(RefusalCode.NO_SERVICE.text(name=command.channel.name))
-
-    def _send(self, command: Command, answered: Refuse) -> Future | None:
-        """Send it now. ``answered`` takes a step: its argument is why the robot refused, or ''.
-        The caller holds the lock.
+    def _send(
+        self, command: Command, started: Step, failed: Refuse
+    ) -> tuple[Future | None, list[str]]:
+        """Send it now. With its answer one of the two steps is taken, ``failed`` if the robot
+        refused. Returns the future of the answer, and a list that then holds why it is refused, or
+        ''. The caller holds the lock.
         """
+        answers = list[str]()
+
+        def take(refusal: str) -> None:
+            try:
+                if refusal:
+                    failed(refusal)
+                else:
+                    started()
+            except MotionRefused as refused:
+                refusal = str(refused)
+            answers.append(refusal)
 
         def report(future: Future) -> None:
             refusal = command.channel.refusal(future.result())
             with self._taking():
-                answered(refusal)
+                take(refusal)
 
-        future = command.channel.send(command.message)
-        if future is None:
-            answered(RefusalCode.NO_SERVICE.text(name=command.channel.name))
-        else:
+        if (future := command.channel.send(command.message)) is not None:
             future.add_done_callback(report)
-        return future
+        else:
+            take(RefusalCode.NO_SERVICE.text(name=command.channel.name))
+        return future, answers
 
     def _run_guard(self, process: Process) -> None:
         """Execute what is due, and publish the status, at their times. No service call waits for
@@ -277,7 +277,6 @@ class AdapterApp:
                 missing=missing,
                 mismatch=self._mismatch,
                 ages_s=self._inputs.ages_s(),
-                clock_problem=self._clock_watch.problem(),
             )
 
     def _wait(self, condition: Callable[[], bool], timeout_s: float) -> bool:
@@ -332,13 +331,9 @@ class AdapterApp:
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
         command, stops_before = self._commands[name], self._stops_asked
-        waits = self._rules.pending
+        waits = self._rules.stopping
         if waits or not command.channel.is_ready():
-            with self._taking() as rules:
-                self._await_stop()
-                if not command.channel.is_ready():
-                    rules.check_motion(name, self._clock_watch.problem())
-            self._await_ready(command.channel)
+            self._make_ready(command.channel, partial(self._rules.check_motion, name))
         # Stops are served one after another: one that came during another counts first.
         timeout_s = self._limits.service_timeout_s
         if waits and not self._threads[STOP_LANE].await_queued(timeout_s):
@@ -348,10 +343,11 @@ class AdapterApp:
             if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             # Check and send under one lock, so that no stop can come between the two.
-            token = rules.start_motion(name, self._clock_watch.problem())
-            started = partial(rules.motion_started, token)
+            token = rules.start_motion(name)
             # A robot that refuses, or answers late, may move all the same: it is stopped.
-            self._call(command, started, partial(rules.motion_failed, token), late=True)
+            failed = partial(rules.motion_failed, token)
+            _, answers = self._send(command, partial(rules.motion_started, token), failed)
+            self._await_answer(command.channel, answers, failed)
 
     def _move_part(self, name: str) -> None:
         """Send a command that moves the joints of a part, and wait until the rules know how that
@@ -359,20 +355,21 @@ class AdapterApp:
         """
         command, part = self._commands[name], self._rules.parts[self._commands.part_of[name]]
         settings, stops_before = part.commands[name], self._stops_asked
-        with self._taking() as rules:
-            self._await_stop()
-            rules.check_part(part.name, name)
-        self._await_ready(command.channel)
+        self._make_ready(command.channel, partial(self._rules.check_part, part.name, name))
         over = threading.Event()  # what is told later is no news of this call
-        failed = partial(self._rules.part_failed, part.name)
 
         def started() -> None:
-            self._rules.part_started(part.name)
-            command.channel.watch(ended_early)
+            if not over.is_set():
+                self._rules.part_started(part.name)
+                command.channel.watch(ended_early)
+
+        def failed(reason: str) -> None:
+            if not over.is_set():
+                self._rules.part_failed(part.name, reason)
 
         def ended_early(reason: str) -> None:
             with self._taking():
-                if part.busy and not over.is_set():
+                if part.busy:
                     failed(reason)
 
         with self._taking() as rules:
@@ -382,54 +379,29 @@ class AdapterApp:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             if not rules.start_part(part.name, name):
                 return
+            future, answers = self._send(command, started, failed)
             try:
-                self._call(command, started, failed, late=False)
+                self._await_answer(command.channel, answers, failed)
                 # The rules end the motion in simulated time, at the latest after this bound.
                 margin_s = self._config.thresholds.mast.confirm_margin_s
                 limit_s = rules.time.longest_s(settings.duration_s + margin_s)
                 self._wait(lambda: not part.busy, limit_s + PART_WAIT_MARGIN_S)
             finally:
                 over.set()
+                command.channel.forget(future)
             rules.end_part(part.name, name)
 
-    def _call(self, command: Command, started: Step, failed: Refuse, *, late: bool) -> None:
-        """Send it now and wait for its answer, with which one of the two steps is taken; without
-        one in time the second. Raises MotionRefused. ``late``: an answer afterwards counts, too.
-        The caller holds the lock; the wait releases it.
+    def _make_ready(self, channel: Channel, check: Step) -> None:
+        """Wait for a running stop to be confirmed, and for the robot; before that ``check``
+        refuses what may not start. Raises MotionRefused.
         """
-        answers = list[str]()
-
-        def answered(why: str) -> None:
-            if answers and not late:
+        with self._taking() as rules:
+            limits = self._limits
+            timeout_s = limits.stop_timeout_s + rules.time.stretched(limits.settle_s)
+            self._wait(lambda: not rules.pending, timeout_s)
+            if channel.is_ready():
                 return
-            try:
-                if why:
-                    failed(why)
-                else:
-                    started()
-            except MotionRefused as refusal:
-                why = str(refusal)
-            answers.append(why)
-
-        future = self._send(command, answered)
-        self._execute_due_commands()
-        self._wait(lambda: bool(answers), self._limits.service_timeout_s)
-        if not answers:
-            answers.append(RefusalCode.NO_ANSWER.text(name=command.channel.name))
-            failed(answers[0])
-            if not late:
-                command.channel.forget(future)
-        if answers[0]:
-            raise MotionRefused(answers[0])
-
-    def _await_stop(self) -> None:
-        """Wait for a running stop to be confirmed. The caller holds the lock."""
-        rules, limits = self._rules, self._limits
-        timeout_s = limits.stop_timeout_s + rules.time.stretched(limits.settle_s)
-        self._wait(lambda: not rules.pending, timeout_s)
-
-    def _await_ready(self, channel: Channel) -> None:
-        """Raises MotionRefused."""
+            check()
         deadline = time.monotonic() + self._limits.service_timeout_s
         while not channel.is_ready():
             if time.monotonic() >= deadline:
@@ -438,6 +410,18 @@ class AdapterApp:
                     rules.refuse(reason)
                 raise MotionRefused(reason)
             time.sleep(READY_CHECK_S)
+
+    def _await_answer(self, channel: Channel, answers: list[str], failed: Refuse) -> None:
+        """Wait for the first of ``answers``, as ``_send`` fills them; without one in time the call
+        has failed. Raises MotionRefused. The caller holds the lock; the wait releases it.
+        """
+        self._execute_due_commands()
+        self._wait(lambda: bool(answers), self._limits.service_timeout_s)
+        if not answers:
+            answers.append(RefusalCode.NO_ANSWER.text(name=channel.name))
+            failed(answers[0])
+        if answers[0]:
+            raise MotionRefused(answers[0])
 
     # --- end --------------------------------------------------------------------------------
 

@@ -77,7 +77,9 @@ class AgentLink:
 
     def refusal(self) -> str:
         """The reason why the base may not move; '' if it may."""
-        return self._contest or (AGENT_IS_SILENT if self._silence() else '')
+        beat_at, now = self._beat_at, self._time.steady
+        missed = beat_at is not None and (self.alive == 0 or now - beat_at > self._max_age_s)
+        return self._contest or (AGENT_IS_SILENT if missed else '')
 
     def safe_refusal(self) -> str:
         """The reason of SAFE and the way out; '' without a latch."""
@@ -85,7 +87,10 @@ class AgentLink:
 
     def stop_reason(self) -> str:
         """The reason why a running motion must end; '' if it may go on."""
-        reason = self.safe_refusal() or self._contest or self._silence()
+        reason = self.safe_refusal() or self.refusal()
+        if reason == AGENT_IS_SILENT:
+            fell_silent = RefusalCode.AGENT_FELL_SILENT.text(seconds=self._max_age_s)
+            reason = AGENT_IS_GONE if self.alive == 0 else fell_silent
         return f'{reason}: the rover was stopped' if reason else ''
 
     def next_wakeup(self) -> float:
@@ -93,14 +98,6 @@ class AgentLink:
         if self._beat_at is None or self._time.steady - self._beat_at > self._max_age_s:
             return math.inf
         return self._beat_at + self._max_age_s + 0.01
-
-    def _silence(self) -> str:
-        """Why an agent that was heard is missed; '' if it is not."""
-        if self._beat_at is not None and self.alive == 0:
-            return AGENT_IS_GONE
-        if self._beat_at is not None and self._time.steady - self._beat_at > self._max_age_s:
-            return RefusalCode.AGENT_FELL_SILENT.text(seconds=self._max_age_s)
-        return ''
 
 
 # --- Which other adapters are in front of the same rover. Pure ---------------------------------

@@ -27,7 +27,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 import math
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 import threading
 import time
 
@@ -42,46 +42,37 @@ UNNAMED = '_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_'  # rmw's, for a node of
 LOOK_PERIOD_S = 0.5
 SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
 CLAIM_WAIT_S = 2.0  # a heartbeat is due every 0.1 s
-Look = Callable[[], None]
 
 
 class GraphThread:
-    """Runs its looks one after another, each LOOK_PERIOD_S, and one ``soon`` after a request. A
-    look takes the adapter's lock only for what it reports.
+    """Runs its looks one after another, each LOOK_PERIOD_S, and SOON_S after ``soon``. A look
+    takes the adapter's lock only for what it reports.
     """
 
     def __init__(self, on_crash: Callable[[Exception], None]) -> None:
-        self._looks: Sequence[Look] = ()
-        self._asked = SimpleQueue[Look | None]()
-        self.soon = self._asked.put  # ``look``: one of those of ``start``
-        self._on_crash, self._closing = on_crash, threading.Event()
+        self._looks: Sequence[Callable[[], None]] = ()
+        self._asked, self._closing = threading.Event(), threading.Event()
+        self._on_crash, self.soon = on_crash, self._asked.set
         self._thread = threading.Thread(target=self._run, name='adapter_graph', daemon=True)
 
-    def start(self, *looks: Look) -> None:
+    def start(self, *looks: Callable[[], None]) -> None:
         self._looks = looks
         self._thread.start()
 
     def close(self) -> None:
         self._closing.set()
-        self._asked.put(None)
+        self._asked.set()
         self._thread.join(timeout=3.0)
 
     def _run(self) -> None:
         try:
-            round_at = time.monotonic()
             while not self._closing.is_set():
-                asked = set[Look | None]()
-                with suppress(Empty):
-                    asked.add(self._asked.get(timeout=max(0.0, round_at - time.monotonic())))
+                if self._asked.wait(LOOK_PERIOD_S):
                     self._closing.wait(SOON_S)
-                while not self._asked.empty():
-                    asked.add(self._asked.get())
-                if is_round := time.monotonic() >= round_at:
-                    round_at = time.monotonic() + LOOK_PERIOD_S
+                    self._asked.clear()
                 for look in self._looks:
-                    if is_round or look in asked:
-                        with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
-                            look()
+                    with suppress(*TRANSPORT_ERRORS):  # without the graph no name is known
+                        look()
         except Exception as error:
             self._on_crash(error)
 
@@ -225,7 +216,7 @@ class CallTrace:
         """Record a call that is being served; the caller sets its answer."""
         call = Call(service, time.monotonic())
         self._news.put(partial(self._log.begin, call))
-        self._graph.soon(self.name_callers)  # while its caller is still in the graph
+        self._graph.soon()  # look while its caller is still in the graph
         return call
 
     def record_sent(self, tick: int, sent: Mapping[str, int]) -> None:

@@ -175,7 +175,7 @@ class Inputs:
     def _on_publishers(self, alive: int) -> None:
         with self._taking() as rules:
             rules.agents(alive, [])  # two stop the rover before their names are known
-        self._graph.soon(self.look_for_agents)
+        self._graph.soon()
 
     def look_for_agents(self) -> None:
         """A look into the graph: name several agents, and forget the heartbeat of an agent without

@@ -17,7 +17,7 @@ from curiosity_rosa_demo.adapter.part import Posture
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.adapter.watches import Pose, ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
-from curiosity_rosa_demo.domain.models import E_STOP_PRESSED, VIEW_LOST
+from curiosity_rosa_demo.domain.models import E_STOP_PRESSED
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand, RobotProfile
 from curiosity_rosa_demo.infra.diagnostics import Finding, Level
@@ -97,26 +97,24 @@ def diagnose(
     missing: Collection[str],
     mismatch: str = '',
     ages_s: Mapping[str, float | None],
-    clock_problem: str = '',
 ) -> Finding:
     """The adapter's health. ``missing`` names the rover's services that are not available;
     ``mismatch`` says which profile has others, or ''. ``ages_s`` holds the seconds since the last
     message of odometry, joint states and heartbeat; None means that none arrived.
-    ``clock_problem``: why no motion can be timed; '' without one.
     """
     mast = rules.mast
     stopping = rules.stopping and rules.last_error
     unknown = mast is not None and mast.posture is Posture.UNKNOWN
     errors = [
         *(RefusalCode.NO_SERVICE.text(name=name) for name in missing),
-        *(clock_problem, contest(rules.other_adapters)),
+        *(rules.time.problem, contest(rules.other_adapters)),
         *(f'No {source} for {s:.0f} s' for source, s in ages_s.items() if s and s > SILENT_S),
     ]
     warnings = [
         *rival_texts(status),
         *(mismatch, *rules.drive.wrong_figures()),
         f'Stopping: {rules.last_error}' if stopping else '',
-        VIEW_LOST if rules.obstacles.view_lost else '',
+        rules.obstacles.refusal('', drives=True),
         E_STOP_PRESSED if status['e_stop'] else '',
         'Mast unknown: mast_close makes it known' if unknown else '',
     ]

@@ -29,7 +29,6 @@ from curiosity_rosa_demo.infra.config.topics import Config, RoverService, RoverT
 from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.infra.ros_io import GuardedPublisher, LossCounter, TRANSPORT_ERRORS
 from geometry_msgs.msg import Twist
-from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
@@ -66,11 +65,11 @@ class Channel:
         raise NotImplementedError
 
     def send(self, message: Any) -> Future | None:
-        """The future of the response; None when the transport rejects the message."""
+        """The future of the response; None when nobody is there to take the message."""
         raise NotImplementedError
 
-    def forget(self, future: Future) -> None:
-        """Nobody waits for this response any more."""
+    def forget(self, future: Future | None) -> None:
+        """Nobody waits for this response any more. Nothing happens to one that has come."""
 
     def refusal(self, response: Any) -> str:
         """Why the robot refused; '' if it did not."""
@@ -86,7 +85,7 @@ class Channel:
 
 
 class ServiceChannel(Channel):
-    """A service of std_srvs, of the type ``kind``."""
+    """A service of the type ``kind``."""
 
     def __init__(self, node: Node, name: str, kind: type[Any]) -> None:
         self._client = node.create_client(kind, name)
@@ -97,11 +96,13 @@ class ServiceChannel(Channel):
 
     def send(self, message: Any) -> Future | None:
         with suppress(*TRANSPORT_ERRORS):
-            return self._client.call_async(message)
+            if self._client.service_is_ready():
+                return self._client.call_async(message)
         return None
 
-    def forget(self, future: Future) -> None:
-        self._client.remove_pending_request(future)
+    def forget(self, future: Future | None) -> None:
+        if future is not None and not future.done():
+            self._client.remove_pending_request(future)
 
     def refusal(self, response: Any) -> str:
         if getattr(response, 'success', True):  # an Empty never refuses
@@ -154,9 +155,10 @@ class TrajectoryAction(Channel):
         self._goal_type, services = FollowJointTrajectory.Goal, FollowJointTrajectory.Impl
         self._goal_request = services.SendGoalService.Request
         self._result_request = services.GetResultService.Request
-        self._goals = node.create_client(services.SendGoalService, f'{name}/_action/send_goal')
-        self._results = node.create_client(services.GetResultService, f'{name}/_action/get_result')
-        self._cancels = node.create_client(CancelGoal, f'{name}/_action/cancel_goal')
+        at = f'{name}/_action'
+        self._goals = ServiceChannel(node, f'{at}/send_goal', services.SendGoalService)
+        self._results = ServiceChannel(node, f'{at}/get_result', services.GetResultService)
+        self._cancels = ServiceChannel(node, f'{at}/cancel_goal', CancelGoal)
         self._goal_id = UUID()  # of the last goal that was sent by ``send``
         self._lock = threading.Lock()  # of the next three: the spin thread takes the answers
         self._cancel: Future | None = None  # unanswered
@@ -168,7 +170,7 @@ class TrajectoryAction(Channel):
         """Whether the server is there, and no cancellation under way can end the next goal."""
         settled = self._cancel is None or time.monotonic() - self._cancelled_at > CANCEL_S
         clients = (self._goals, self._results, self._cancels)
-        return settled and all(client.service_is_ready() for client in clients)
+        return settled and all(client.is_ready() for client in clients)
 
     def send(self, message: JointTrajectory) -> Future | None:
         with self._lock:
@@ -176,18 +178,19 @@ class TrajectoryAction(Channel):
         self._goal_id = UUID(uuid=list(uuid.uuid4().bytes))
         return self._send_goal(self._goal_id, message)
 
-    def forget(self, future: Future) -> None:
-        """Nobody waits for this answer any more. A goal that the server takes later is cancelled:
-        the stop that follows a time-out may have ended by then.
+    def forget(self, future: Future | None) -> None:
+        """A goal that the server takes later is cancelled: the stop that follows a time-out may
+        have ended by then.
         """
         request = CancelGoal.Request()
         request.goal_info.goal_id = self._goal_id
 
         def cancel(done: Future) -> None:
             if done.result().accepted:
-                _call(self._cancels, request)
+                self._cancels.send(request)
 
-        future.add_done_callback(cancel)
+        if future is not None and not future.done():
+            future.add_done_callback(cancel)
 
     def refusal(self, response: Any) -> str:
         return '' if response.accepted else f'{self.name}: the controller rejected the goal'
@@ -197,14 +200,14 @@ class TrajectoryAction(Channel):
             if reason := failure(done.result().status, done.result().result):
                 on_failed(f'{self.name}: {reason}')
 
-        _forget(self._results, self._result)
-        self._result = _call(self._results, self._result_request(goal_id=self._goal_id))
+        self._results.forget(self._result)
+        self._result = self._results.send(self._result_request(goal_id=self._goal_id))
         if self._result is not None:
             self._result.add_done_callback(report)
 
     def hold(self, message: JointTrajectory | None) -> None:
         """Cancel every goal, whoever sent it, and then send this one. None: only cancel."""
-        if not self._cancels.service_is_ready():
+        if not self._cancels.is_ready():
             return
 
         def cancelled(done: Future) -> None:
@@ -216,8 +219,8 @@ class TrajectoryAction(Channel):
         with self._lock:
             lost = self._cancel
             self._cancelled_at = time.monotonic()
-            self._cancel = future = _call(self._cancels, CancelGoal.Request())  # zeros: all goals
-            _forget(self._cancels, lost)
+            self._cancel = future = self._cancels.send(CancelGoal.Request())  # zeros: all goals
+            self._cancels.forget(lost)
             if lost is not None:
                 self._replace_goal(message)  # it does not wait for a server that answers nothing
         if future is not None:
@@ -228,12 +231,12 @@ class TrajectoryAction(Channel):
         holds the lock.
         """
         if message is not None:
-            _forget(self._goals, self._hold)
+            self._goals.forget(self._hold)
             self._hold = self._send_goal(UUID(uuid=list(uuid.uuid4().bytes)), message)
 
     def _send_goal(self, goal_id: UUID, message: JointTrajectory) -> Future | None:
         goal = self._goal_type(trajectory=message)
-        return _call(self._goals, self._goal_request(goal_id=goal_id, goal=goal))
+        return self._goals.send(self._goal_request(goal_id=goal_id, goal=goal))
 
 
 def failure(status: int, result: Any) -> str:
@@ -244,18 +247,6 @@ def failure(status: int, result: Any) -> str:
     ended = STATUS_TEXTS.get(status, f'ended with status {status}')
     name = f'{ERROR_NAMES.get(code, "unknown error")} ({code})' if code else ''
     return ': '.join(filter(None, (ended, name, clip(printable(result.error_string)))))
-
-
-def _call(client: Client, request: Any) -> Future | None:
-    """None when the transport rejects it."""
-    with suppress(*TRANSPORT_ERRORS):
-        return client.call_async(request)
-    return None
-
-
-def _forget(client: Client, future: Future | None) -> None:
-    if future is not None and not future.done():
-        client.remove_pending_request(future)
 
 
 class StandstillCommand:

@@ -53,8 +53,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 import math
-from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn
 
 from curiosity_rosa_demo.adapter.agent_link import AgentLink, contest
 from curiosity_rosa_demo.adapter.part import MAST, Mast, Part, Posture
@@ -68,10 +67,8 @@ from curiosity_rosa_demo.adapter.steps import (
 )
 from curiosity_rosa_demo.adapter.stop import is_still, motion_text, Odometry, Stop
 from curiosity_rosa_demo.adapter.watches import (
-    DriverSilence,
     DriveWatch,
     ObstacleStop,
-    OdometrySilence,
     Pose,
     Settling,
 )
@@ -141,8 +138,6 @@ class Rules:
         self.agent = AgentLink(config.heartbeat_max_age_s, time)
         self._moved_since: float | None = None  # by a motion that the adapter did not start
         self._settling = Settling(config, thresholds.mast.joint_max_age_s, time)
-        self._silence = OdometrySilence(config, time)
-        self._driver = DriverSilence(config, time)
         self.drive = DriveWatch(thresholds, time)
         self.obstacles = ObstacleStop(thresholds, time)
         if self.has_base:
@@ -163,7 +158,7 @@ class Rules:
     @property
     def pending(self) -> bool:
         """Whether a stop of the base, or of a part, has not ended."""
-        return self._stop is not None or any(map(attrgetter('holding'), self.parts.values()))
+        return self._stop is not None or any(part.holding for part in self.parts.values())
 
     @property
     def settles(self) -> bool:
@@ -199,21 +194,23 @@ class Rules:
     # --- requests ---------------------------------------------------------------------------
 
     @step
-    def check_motion(self, motion: str, clock_problem: str = '') -> None:
-        """Raises MotionRefused when ``motion`` may not start now. ``clock_problem``: why no motion
-        can be timed; '' if it can.
+    def check_motion(self, motion: str, _: str = '') -> None:
+        """Raises MotionRefused when ``motion`` may not start now. A log of an earlier adapter has
+        a second argument, also of ``start_motion``, that says no more than its times do.
         """
-        self._allow(clock_problem or self._drive_refusal(motion))
+        if why := self._drive_refusal(motion):
+            self._refuse(why)
 
     @step
-    def start_motion(self, motion: str, clock_problem: str = '') -> int:
+    def start_motion(self, motion: str, _: str = '') -> int:
         """The token of a motion, whose start call the caller sends now. Raises MotionRefused."""
-        self._allow(clock_problem or self._drive_refusal(motion))
+        if why := self._drive_refusal(motion):
+            self._refuse(why)
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since, self._advanced_before = self.time.steady, self.time.advanced
         self.motion, self._moved_since = Motion.MOVING, None
-        self.drive.begin(motion)
+        self.drive.begin(motion, self._moving_since)
         self._serial += 1
         self._starts[self._serial] = False
         return self._serial
@@ -238,7 +235,8 @@ class Rules:
     @step
     def check_part(self, name: str, command: str) -> None:
         """Raises MotionRefused when this command of the part may not start now."""
-        self._allow(self._part_refusal(self.parts[name], command))
+        if why := self._part_refusal(self.parts[name], command):
+            self._refuse(why)
 
     @step
     def start_part(self, name: str, command: str) -> bool:
@@ -246,7 +244,8 @@ class Rules:
         stowed. Raises MotionRefused.
         """
         part = self.parts[name]
-        self._allow(self._part_refusal(part, command))
+        if why := self._part_refusal(part, command):
+            self._refuse(why)
         # A mast that is down may be told so again while the rover stands.
         again = part is self.mast and self.motion is Motion.STILL
         if part.is_stowed and part.stows(command) and not again:
@@ -351,7 +350,7 @@ class Rules:
         the rover drives.
         """
         if self._is_driving:
-            self._driver.record(topic)
+            self.drive.record_command(topic)
 
     @step
     def scan(self, sees_ahead: bool | None = None, free_m: Mapping[str, float] = NOTHING) -> None:
@@ -421,7 +420,7 @@ class Rules:
     @step
     def due(self) -> Due:
         """Apply the rules that depend on time. Call it after each step, and by ``next_wakeup``."""
-        warning = self._watch_drive()
+        warning = self._watch_drive() if self._is_driving else ''
         self._watch_parts()
         self._watch_motion()
         stop_call, zero_twist = self._advance_stop()
@@ -455,17 +454,13 @@ class Rules:
         return self._moved_since + self._config.settle_s
 
     @property
-    def _motion_s(self) -> float:
-        """How long a motion has lasted, by the faster of two clocks."""
-        time = self.time
-        return max(time.steady - self._moving_since, time.advanced - self._advanced_before)
-
-    @property
     def _is_driving(self) -> bool:
-        return self.motion is Motion.MOVING and not self.stopping
+        return self.motion is Motion.MOVING and self._stop is None
 
     def _drive_refusal(self, motion: str = '') -> str:
         """Why nothing, or not ``motion``, may drive now; '' if it may."""
+        if motion and self.time.problem:
+            return self.time.problem
         if self.e_stop:
             return E_STOP_PRESSED
         if self.agent.latch or self.other_adapters:
@@ -475,7 +470,7 @@ class Rules:
                 return why
         if why := self.agent.refusal() or ('' if self._stop is None else MOVE_IN_PROGRESS):
             return why
-        return (self.drive.refusal() or self.obstacles.refusal(motion)) if motion else ''
+        return (self.drive.refusal or self.obstacles.refusal(motion)) if motion else ''
 
     def _part_refusal(self, part: Part, command: str) -> str:
         """Only a command that stows may start in SAFE, beside another adapter, and while a motion
@@ -498,11 +493,10 @@ class Rules:
             return MOVE_IN_PROGRESS
         return part.refusal(command, self.time.simulated)
 
-    def _allow(self, refusal: str) -> None:
-        """Raises MotionRefused unless it is ''."""
-        if refusal:
-            self.last_error = refusal
-            raise MotionRefused(refusal)
+    def _refuse(self, why: str) -> NoReturn:
+        """Raises MotionRefused."""
+        self.last_error = why
+        raise MotionRefused(why)
 
     def _request_stop(self, reason: str = '', *, flood: bool = False) -> int:
         """Start a stop. Return the number of the call that the next ``due`` holds. ``flood``: the
@@ -542,18 +536,13 @@ class Rules:
 
     def _watch_drive(self) -> str:
         """Stop a drive whose way must end; the warning that is due, or ''."""
-        if self._is_driving and (reason := self.obstacles.refusal(self.drive.motion, drives=True)):
+        drive, warning = self.drive, ''
+        if not (reason := self.obstacles.refusal(drive.motion, drives=True)):
+            warning = drive.warning()
+            reason = drive.stop_reason()
+        if reason:
             self._request_stop(f'{reason}; the rover was stopped')
-        if not self._is_driving:
-            self.drive.end()
-            self._silence.end()
-            self._driver.end()
-            return ''
-        heard_at = self._odometry.at if self._odometry else None
-        warning, silent = self._silence.check(heard_at)
-        if reason := self.drive.stop_reason() or silent:
-            self._request_stop(reason)
-        elif reason := self._driver.stop_reason(heard_at):
+        elif reason := drive.driver_silence():
             self._request_stop(f'{reason}; the rover was stopped', flood=True)
         return warning
 
@@ -570,21 +559,20 @@ class Rules:
                 self._request_stop(reason)
 
     def _watch_motion(self) -> None:
-        if self._is_driving:
-            if part := next((each for each in self.parts.values() if not each.is_stowed), None):
-                self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
-            elif self._motion_s >= self._config.max_duration_s:
-                self._request_stop(f'Stopped by the leash after {self._config.max_duration_s:g} s')
-            elif reason := self.agent.stop_reason():
-                self._request_stop(reason)
-        elif self.settles:
-            return
-        elif self.agent.latch and not self.stopping and self._moves_unasked:
-            self._moved_since = None
-            self._request_stop(f'{STOPPED_UNASKED} in SAFE')
-        elif self.time.steady >= self._unasked_until():
-            self._moved_since = None
-            self._request_stop(STOPPED_UNASKED)
+        """Stop what moves for too long, or although something forbids it."""
+        time, max_s = self.time, self._config.max_duration_s
+        if not self._is_driving:
+            self.drive.end()
+            in_safe = bool(self.agent.latch) and not self.stopping and self._moves_unasked
+            if (in_safe or time.steady >= self._unasked_until()) and not self.settles:
+                self._moved_since = None
+                self._request_stop(f'{STOPPED_UNASKED} in SAFE' if in_safe else STOPPED_UNASKED)
+        elif part := next((each for each in self.parts.values() if not each.is_stowed), None):
+            self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
+        elif max(time.steady - self._moving_since, time.advanced - self._advanced_before) >= max_s:
+            self._request_stop(f'Stopped by the leash after {max_s:g} s')
+        elif reason := self.agent.stop_reason():
+            self._request_stop(reason)
 
     def _advance_stop(self) -> tuple[int | None, bool]:
         """The number of a due call, and whether a zero Twist is due."""

@@ -9,9 +9,7 @@
 """Watches: readings in, the reason to stop out, or ''. Pure; each reads the time of the step.
 
 - ``ObstacleStop``: the scan shows an obstacle in the way, or a view that there was is lost.
-- ``DriveWatch``: stuck wheels, slip, tilt, and figures of the profile that are wrong.
-- ``OdometrySilence``: odometry falls silent during a motion.
-- ``DriverSilence``: a node that drives the wheels falls silent during a motion.
+- ``DriveWatch``: a drive that is stuck, slips or tilts, or whose odometry or driver falls silent.
 - ``Settling``: the body still moves a little on wheels that stand. That is no reason to stop.
 """
 
@@ -78,11 +76,6 @@ class ObstacleStop:
             return None
         return {name: m if math.isfinite(m) else None for name, m in self._free_m.items()}
 
-    @property
-    def view_lost(self) -> bool:
-        at = self._view_at
-        return at is not None and self._time.simulated - at > self._limits.scan_max_age_s
-
     def record(self, sees_ahead: bool | None, free_m: Mapping[str, float]) -> None:
         """A scan has arrived, as ObstacleView tells it. None: its frame has no transform to the
         base frame.
@@ -115,7 +108,9 @@ class ObstacleStop:
             return RefusalCode.OBSTACLE.text(obstacle_m=self._free_m[motion], ways=ways)
         if not drives and self._view_at is not None and self.view is ViewState.NO_VIEW:
             self._view_at = None  # the rover starts blind, as it always does without a view
-        return VIEW_LOST if self.view_lost else ''
+        seen_at, now = self._view_at, self._time.simulated
+        lost = seen_at is not None and now - seen_at > self._limits.scan_max_age_s
+        return VIEW_LOST if lost else ''
 
 
 RAMP_S = 1.0
@@ -125,6 +120,8 @@ MIN_READINGS = 5  # in a window of slip, and of a leg
 FAR_OFF = 0.25  # of the profile's figure
 MIN_LEG_M = 0.5  # a leg of a navigation is 1 m long
 MAX_RADIUS_M = 1000.0  # the greatest that a profile can say; a rover that drives straight on
+HEARD = 3  # commands of a drive from which on their topic is watched
+LONGER = 3.0  # times the longest pause so far: no silence of a driver that repeats slowly
 
 Pose = tuple[float, float, float]  # x, y, yaw: metres, radians
 
@@ -146,12 +143,22 @@ class DriveWatch:
     greatest mean over such a window in this run, or of ``move_forward`` at least ``forward_mps``.
     - Tilt: the angle between the body's z axis and the vertical is above ``tilt_limit_rad``. The
     rover is stopped, and refused until the angle is ``TILT_HYSTERESIS_RAD`` below the limit.
+    - Odometry falls silent: nobody knows how far the rover drives. A warning follows after
+    ``odometry_max_age_s``, a stop after ``odometry_stop_s``. The silence counts from the newest
+    message, or from the start of the drive if that is later: after a stop the rover may try again.
+    A rover whose odometry was never heard drives without it.
+    - A driver falls silent: the wheels keep their last command for ever. The demo's nodes repeat
+    theirs, ``run_demo`` the Twist and ``move_wheel`` the speeds of the wheels: one that falls
+    silent in mid-drive has died or hangs. It may be silent for ``driver_silence_s``, and for
+    LONGER times its longest pause. A driver that does not repeat, or only HEARD - 1 times, is not
+    watched. The silence counts until the newest odometry: a simulation that is held up holds up
+    both.
     - A figure of the profile is wrong, or the rover is another one, when the last long enough leg
     of a motion shows one that differs by more than FAR_OFF. That stops nothing. The radius of an
     arc is its speed divided by its turn rate.
 
     The first ``RAMP_S`` of a motion count neither as slip nor for a figure: the wheels accelerate.
-    Its time is that of the simulator.
+    All times are those of the simulator; silences are steady seconds, stretched if it is slow.
     """
 
     def __init__(self, thresholds: Thresholds, time: SimulatedTime) -> None:
@@ -159,26 +166,31 @@ class DriveWatch:
         self._body, self._radius_m = thresholds.body, thresholds.obstacles.turn_radius_m
         self._time = time
         self.motion = ''  # '': none since the last standstill
-        self._began = 0.0
-        self._progress_at = 0.0  # of the newest reading that showed motion
-        self._anchor: Pose | None = None  # where the rover was then
-        self._heard_at = -math.inf
-        self._speeds: deque[tuple[float, float]] = deque()  # time, m/s
+        self.refusal = ''  # why a tilted rover may not start; '' if it may
         self._fastest = {'move_forward': self._drive.forward_mps}
-        self._tilt = 0.0
-        self._tilted = False
-        self._leg: list[tuple[Pose, float, float]] = []  # of this motion: m/s, no sign; rad/s
         self._figures: dict[str, list[str]] = {}  # of the last leg that tells, by motion
+        self._heard: tuple[float, float] | None = None  # the newest odometry: steady, simulated
+        self._speeds: deque[tuple[float, float]] = deque()  # time, m/s
+        self._leg: list[tuple[Pose, float, float]] = []  # of this motion: m/s, no sign; rad/s
+        # The commands of a drive by topic: how many, the time of the newest, the longest pause.
+        self._commands: dict[str, tuple[int, float, float]] = {}
+        self.begin('', 0.0)
 
-    def begin(self, motion: str) -> None:
-        """The start call of ``motion`` is sent now. A repeated one changes nothing."""
-        if motion != self.motion:
-            if self.motion:
-                self.end()
-            self.motion = motion
-            self._began = self._progress_at = self._time.simulated
-            self._anchor = None
-            self._speeds.clear()
+    def begin(self, motion: str, since: float) -> None:
+        """The start call of ``motion`` is sent now, in a drive that began at ``since``, steady
+        seconds. A repeated one changes nothing.
+        """
+        if motion == self.motion and motion:
+            return
+        if self.motion:
+            self.end()  # of this leg; the drive goes on
+        else:
+            self._warned = False
+            self._commands.clear()
+        self.motion, self._since = motion, since
+        self._began = self._progress_at = self._time.simulated  # of the newest reading of motion
+        self._anchor: Pose | None = None  # where the rover was then
+        self._speeds.clear()
 
     def end(self) -> None:
         """The rover stands, or is being stopped."""
@@ -194,22 +206,33 @@ class DriveWatch:
         """An odometry message: m/s and rad/s of any sign. ``pose``, ``tilt_rad`` None: not
         finite.
         """
-        now = self._heard_at = self._time.simulated
-        limit = self._drive.tilt_limit_rad
+        now, limit = self._time.simulated, self._drive.tilt_limit_rad
+        self._heard = self._time.steady, now
         if tilt_rad is not None and limit > 0.0:
-            self._tilt = tilt_rad
-            self._tilted = tilt_rad > (limit - TILT_HYSTERESIS_RAD if self._tilted else limit)
+            is_tilted = tilt_rad > (limit - TILT_HYSTERESIS_RAD if self.refusal else limit)
+            tilt, limit = math.degrees(tilt_rad), math.degrees(limit)
+            told = f'{TILTED} of {tilt:.0f} degrees, limit {limit:.0f}'
+            way_out = 'no motion until the rover stands more level'
+            self.refusal = f'{told}: {way_out}' if is_tilted else ''
+        if not self.motion:
+            return
         if self._shows_motion(pose, speed, turn_rate):
             self._progress_at, self._anchor = now, pose
         elif self._anchor is None:
             self._anchor = pose
-        if not self.motion or now - self._began < RAMP_S or not math.isfinite(speed):
+        if now - self._began < RAMP_S or not math.isfinite(speed):
             return
         self._speeds.append((now, abs(speed)))
         while now - self._speeds[0][0] > self._drive.slip_s:
             self._speeds.popleft()
         if pose is not None and math.isfinite(turn_rate):
             self._leg.append((pose, abs(speed), turn_rate))
+
+    def record_command(self, topic: str) -> None:
+        """A node has sent the rover's driver, or the wheels, a command."""
+        now = self._time.steady
+        total, at, longest_s = self._commands.get(topic, (0, now, 0.0))
+        self._commands[topic] = total + 1, now, max(longest_s, now - at)
 
     def _shows_motion(self, pose: Pose | None, speed: float, turn_rate: float) -> bool:
         if not is_still(self._config, speed, turn_rate):
@@ -220,24 +243,41 @@ class DriveWatch:
         turned = math.remainder(pose[2] - yaw, math.tau)
         return math.hypot(pose[0] - x, pose[1] - y) > STILL_M or abs(turned) > STILL_RAD
 
-    def refusal(self) -> str:
-        """Why no motion may start now; '' if it may."""
-        if not self._tilted:
-            return ''
-        tilt, limit = math.degrees(self._tilt), math.degrees(self._drive.tilt_limit_rad)
-        return (
-            f'{TILTED} of {tilt:.0f} degrees, limit {limit:.0f}: no motion until the rover stands '
-            'more level'
-        )
-
     def stop_reason(self) -> str:
         """Why the rover must stop; '' if it may go on."""
-        reason = self.refusal() or self._stuck_or_slips()
-        return f'{reason}; the rover was stopped' if reason else ''
+        stop_s = self._config.odometry_stop_s
+        is_silent = self._silence_s() >= self._time.stretched(stop_s)
+        silent = f'{ODOMETRY_SILENT} for {stop_s:g} s' if is_silent else ''
+        return self.refusal or self._stuck_or_slips() or silent
+
+    def warning(self) -> str:
+        """That odometry is silent, once in a silence; '' without one."""
+        warn_s = self._config.odometry_max_age_s
+        warned, self._warned = self._warned, self._silence_s() >= self._time.stretched(warn_s)
+        is_news = self._warned and not warned
+        return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion' if is_news else ''
+
+    def driver_silence(self) -> str:
+        """Which driver has fallen silent, after which nothing but zeros ends the motion; ''
+        without one.
+        """
+        limit_s = self._config.driver_silence_s
+        until = self._heard[0] if self._heard else self._time.steady
+        for topic, (total, at, longest_s) in self._commands.items():
+            allowed_s = max(self._time.stretched(limit_s), LONGER * longest_s)
+            if limit_s > 0.0 and total >= HEARD and until - at >= allowed_s:
+                return RefusalCode.DRIVER_FELL_SILENT.text(topic=topic, seconds=until - at)
+        return ''
+
+    def _silence_s(self) -> float:
+        """Of odometry in this drive; below 0: it was never heard, or nobody watches it."""
+        if self._heard is None or self._config.odometry_stop_s <= 0.0:
+            return -1.0
+        return self._time.steady - max(self._heard[0], self._since)
 
     def _stuck_or_slips(self) -> str:
-        now = self._time.simulated
-        if not self.motion or now - self._heard_at > self._config.odometry_max_age_s:
+        now, max_age_s = self._time.simulated, self._config.odometry_max_age_s
+        if not self.motion or self._heard is None or now - self._heard[1] > max_age_s:
             return ''
         stuck_s = self._drive.stuck_s
         if stuck_s > 0.0 and now - max(self._began, self._progress_at) >= stuck_s:
@@ -280,82 +320,6 @@ class DriveWatch:
             for measured, unit, key, figure in told
             if abs(measured - figure) > FAR_OFF * figure
         ]
-
-
-class OdometrySilence:
-    """Without odometry nobody knows how far the rover drives: a warning after
-    ``odometry_max_age_s``, a stop after ``odometry_stop_s``. The silence counts from the newest
-    message, or from the start of the motion if that is later: after a stop the rover may try
-    again, for ``odometry_stop_s``. A rover whose odometry was never heard drives without it. Both
-    limits are stretched in a slow simulation.
-    """
-
-    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
-        self._config, self._time = config, time
-        self.end()
-
-    def end(self) -> None:
-        """The rover stands, or is being stopped."""
-        self._began: float | None = None
-        self._warned = False
-
-    def check(self, heard_at: float | None) -> tuple[str, str]:
-        """While the rover moves: a warning, once in a silence, and the reason to stop; '' for
-        none. ``heard_at``: when the newest odometry came; None: never.
-        """
-        now = self._time.steady
-        if self._began is None:
-            self._began = now
-        warn_s, stop_s = self._config.odometry_max_age_s, self._config.odometry_stop_s
-        if heard_at is None or stop_s <= 0.0:
-            return '', ''
-        silent_s = min(now - heard_at, now - self._began)
-        if silent_s >= self._time.stretched(stop_s):
-            return '', f'{ODOMETRY_SILENT} for {stop_s:g} s; the rover was stopped'
-        warned, self._warned = self._warned, silent_s >= self._time.stretched(warn_s)
-        is_news = self._warned and not warned
-        return f'{ODOMETRY_SILENT} for {warn_s:g} s of a motion' if is_news else '', ''
-
-
-HEARD = 3  # commands of a drive from which on their topic is watched
-LONGER = 3.0  # times the longest pause so far: no silence of a driver that repeats slowly
-
-
-class DriverSilence:
-    """The wheels keep their last command for ever. The demo's nodes repeat theirs, ``run_demo``
-    the Twist and ``move_wheel`` the speeds of the wheels: one that falls silent in mid-drive has
-    died or hangs. It may be silent for ``driver_silence_s``, stretched in a slow simulation, and
-    for LONGER times its longest pause. A driver that does not repeat, or only HEARD - 1 times, is
-    not watched. The silence counts until the newest odometry: a simulation that is held up holds
-    up both.
-    """
-
-    def __init__(self, config: MotionConfig, time: SimulatedTime) -> None:
-        self._config, self._time = config, time
-        # The commands of a drive by topic: how many, the time of the newest, the longest pause.
-        self._heard: dict[str, tuple[int, float, float]] = {}
-
-    def end(self) -> None:
-        """The rover stands, or is being stopped."""
-        self._heard.clear()
-
-    def record(self, topic: str) -> None:
-        now = self._time.steady
-        total, at, longest_s = self._heard.get(topic, (0, now, 0.0))
-        self._heard[topic] = total + 1, now, max(longest_s, now - at)
-
-    def stop_reason(self, heard_at: float | None) -> str:
-        """Why the rover must stop; '' if it may go on. ``heard_at``: when the newest odometry
-        came; None: never.
-        """
-        limit_s = self._config.driver_silence_s
-        until = self._time.steady if heard_at is None else heard_at
-        for topic, (total, at, longest_s) in self._heard.items():
-            silent_s = until - at
-            allowed_s = max(self._time.stretched(limit_s), LONGER * longest_s)
-            if limit_s > 0.0 and total >= HEARD and silent_s >= allowed_s:
-                return RefusalCode.DRIVER_FELL_SILENT.text(topic=topic, seconds=silent_s)
-        return ''
 
 
 class Settling:

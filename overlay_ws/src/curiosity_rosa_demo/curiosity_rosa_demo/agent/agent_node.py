@@ -92,6 +92,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, visible
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.base import time_zone
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -255,7 +256,8 @@ def build_body(node: Node, config: Config, records: Records, options: argparse.N
         limits = config.agent.recorder
         records.keep(artifacts.trace, limits.max_file_mb * 10**6, limits.max_files)
         records.deliver(artifacts.picture, artifacts.record_event)
-    patience_s = CLOCK_PATIENCE * config.thresholds.motion.clock_max_age_s
+    motion = config.thresholds.motion
+    patient = motion.changed(clock_max_age_s=CLOCK_PATIENCE * motion.clock_max_age_s)
     return Body(
         client,
         captures,
@@ -263,7 +265,7 @@ def build_body(node: Node, config: Config, records: Records, options: argparse.N
         CameraFeed(node, config),
         artifacts,
         SpeechPublisher(node, config, records.writer.write, records.losses),
-        ClockMonitor(node.get_clock(), patience_s, records.writer.write),
+        ClockMonitor(SimulationClock(node.get_clock(), patient), records.writer.write),
     )
 
 

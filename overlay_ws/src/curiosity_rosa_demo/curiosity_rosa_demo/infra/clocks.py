@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Clocks of a simulation, the wait for one, and whether the rover has simulated time."""
+"""The time by three clocks, and whether the rover has simulated time."""
 
 from __future__ import annotations
 
@@ -19,56 +19,7 @@ from typing import Any
 from curiosity_rosa_demo.infra.config.limits import MotionConfig
 
 NO_CLOCK = 'No simulated time'
-NO_CLOCK_WAY_OUT = (
-    'Run the simulation, remap /clock to its topic, or start with use_sim_time:=false'
-)
-
-
-class ClockWatch:
-    """Tells whether ROS time advances. Without simulated time (``use_sim_time``) it always does.
-
-    A simulated time that shows one value for longer than ``max_age_s`` steady seconds stands: the
-    simulation is paused, it ended, or it never published. No motion can be timed by it. The
-    result is as fresh as the time between two calls. Not thread-safe.
-    """
-
-    def __init__(
-        self, ros_clock: Any, *, max_age_s: float, steady: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._ros_clock, self._max_age_s, self._steady = ros_clock, max_age_s, steady
-        self._last_ns: int | None = None
-        self._changed_at = 0.0
-        self._has_advanced = False
-
-    def has_advanced(self) -> bool:
-        """Whether time was seen to change since the construction; True without simulated time."""
-        return not self._is_simulated() or (self._sample() or self._has_advanced)
-
-    def problem(self) -> str:
-        """Why no motion can be timed now, with the way out; '' while time advances."""
-        if not self._is_simulated() or self._sample():
-            return ''
-        if self._steady() - self._changed_at <= self._max_age_s:
-            return ''
-        what = 'was never heard' if not self._last_ns else 'does not advance'
-        return f'{NO_CLOCK}: use_sim_time is on and /clock {what}. {NO_CLOCK_WAY_OUT}'
-
-    def _is_simulated(self) -> bool:
-        if self._ros_clock.ros_time_is_active:
-            return True
-        self._last_ns = None
-        return False
-
-    def _sample(self) -> bool:
-        """Read the clock. Returns whether it has changed since the last reading."""
-        now_ns = int(self._ros_clock.now().nanoseconds)
-        before, self._last_ns = self._last_ns, now_ns
-        if before is None:
-            self._changed_at = self._steady()  # the watch begins with its first reading
-        if before is None or now_ns == before:
-            return False
-        self._changed_at, self._has_advanced = self._steady(), True
-        return True
+WAY_OUT = 'Run the simulation, remap /clock to its topic, or start with use_sim_time:=false'
 
 
 # --- Waits for what a simulator does: counted in simulated time, bounded in steady time ----------
@@ -97,6 +48,10 @@ class SimulatedTime:
     long as the longer of ``steady`` and ``advanced``, each since its begin: a jump can end it
     early, but nothing can prolong it. They are compared over the whole motion, since ``/clock``
     comes in lumps: from reading to reading now one clock is ahead, now the other.
+
+    ``problem``: why no motion can be timed now, with the way out; '' while time advances, or
+    without simulated time. One value for longer than ``clock_max_age_s`` steady seconds: the
+    simulation is paused, it ended, or it never published.
     """
 
     def __init__(self, steady: Callable[[], float], ros_clock: Any, motion: MotionConfig) -> None:
@@ -105,16 +60,20 @@ class SimulatedTime:
         self._slowest, self._max_age_s = motion.slowest_real_time_factor, motion.clock_max_age_s
         self._samples: deque[tuple[float, float]] = deque()
         self._last_ros: float | None = None  # simulated seconds that were measured
-        self._changed_at = 0.0
+        self._changed_at, self.problem = 0.0, ''
         self.measured: float | None = None  # the factor; None: too few readings, or time stands
         self._factor = 1.0  # as it counts
+        self.steady = self.simulated = self.advanced = 0.0
+        self.ros_ns: int | None = None  # simulated nanoseconds; None without simulated time
+        self.read()
         self.simulated = self.advanced = 0.0
-        self.steady, self.ros_ns = steady(), self._read_ros()
 
     def read(self) -> None:
         """Take the time anew: until the next reading all happens at one time."""
-        before, ros_before = self.steady, self.ros_ns
-        self.steady, self.ros_ns = self._clock(), self._read_ros()
+        before, ros_before, ros_clock = self.steady, self.ros_ns, self._ros_clock
+        self.steady, self.ros_ns = self._clock(), None
+        if ros_clock is not None and ros_clock.ros_time_is_active:
+            self.ros_ns = int(ros_clock.now().nanoseconds)
         advance = ros_advance = self.steady - before
         if self.ros_ns is not None and ros_before is not None:  # a restart goes back
             ros_advance = max(0.0, self.ros_ns * 1e-9 - ros_before * 1e-9)
@@ -123,11 +82,15 @@ class SimulatedTime:
         if self.ros_ns is not None:
             self._measure(self.ros_ns * 1e-9)
         elif self._last_ros is not None:
-            self._last_ros = None
+            self._last_ros, self.problem = None, ''
             self._begin()
-        self._factor = 1.0
-        if self.measured is not None:
-            self._factor = min(1.0, max(self._slowest, self.measured))
+        measured = 1.0 if self.measured is None else self.measured
+        self._factor = min(1.0, max(self._slowest, measured))
+
+    @property
+    def has_advanced(self) -> bool:
+        """Whether time was seen to advance since the construction; True without simulated time."""
+        return self.ros_ns is None or self.advanced > 0.0
 
     def stretched(self, seconds: float) -> float:
         """The steady seconds in which ``seconds`` pass at the present factor."""
@@ -137,20 +100,16 @@ class SimulatedTime:
         """The most steady seconds that a wait of ``seconds`` on this clock can last."""
         return seconds if self.ros_ns is None else seconds / self._slowest
 
-    def _read_ros(self) -> int | None:
-        """Simulated nanoseconds; None without simulated time."""
-        clock = self._ros_clock
-        is_active = clock is not None and clock.ros_time_is_active
-        return int(clock.now().nanoseconds) if is_active else None
-
     def _measure(self, ros: float) -> None:
         before, self._last_ros = self._last_ros, ros
         if ros == before:
             # A clock that is silent keeps its factor, until it counts as standing.
             if self.steady - self._changed_at > self._max_age_s:
                 self._begin()
+                what = 'does not advance' if ros else 'was never heard'
+                self.problem = f'{NO_CLOCK}: use_sim_time is on and /clock {what}. {WAY_OUT}'
             return
-        self._changed_at = self.steady
+        self._changed_at, self.problem = self.steady, ''
         if before is not None and ros < before:  # a restarted simulation
             self._begin()
         samples = self._samples
@@ -170,7 +129,7 @@ class SimulatedTime:
 
 
 class SimulationClock:
-    """``SimulatedTime``, read by each call. Thread-safe."""
+    """``SimulatedTime`` for several threads: each call reads it."""
 
     def __init__(
         self, ros_clock: Any, motion: MotionConfig, steady: Callable[[], float] = time.monotonic
@@ -178,26 +137,13 @@ class SimulationClock:
         """``ros_clock`` None: there is no simulated time."""
         self._time, self._lock = SimulatedTime(steady, ros_clock, motion), threading.Lock()
 
-    def _read(self) -> SimulatedTime:
+    def now(self) -> SimulatedTime:
         with self._lock:
             self._time.read()
             return self._time
 
     def __call__(self) -> float:
-        return self._read().simulated
-
-    @property
-    def measured(self) -> float | None:
-        """The measured real-time factor; None without simulated time that advances."""
-        return self._read().measured
-
-    def stretched(self, seconds: float) -> float:
-        """As of SimulatedTime."""
-        return self._read().stretched(seconds)
-
-    def longest_s(self, seconds: float) -> float:
-        """As of SimulatedTime."""
-        return self._read().longest_s(seconds)
+        return self.now().simulated
 
 
 # --- Whether the rover has simulated time, asked before any node of ours starts -----------------

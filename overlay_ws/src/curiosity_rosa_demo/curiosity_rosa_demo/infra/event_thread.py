@@ -17,7 +17,7 @@ import threading
 from typing import TypeVar
 
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost, Subscription
 
 # --- A thread for work that is rare and may block: it lives only while there is some -----------
 
@@ -82,7 +82,7 @@ class EventThread:
         self._bus, self._name, self._listener = bus, name, listener
         self._thread = DrainThread(f'events {name}', self._deliver)
         wake = self._thread.wake
-        self._subscription = bus.subscribe(name, TraceEvent, own_only=True, wake=wake)
+        self._subscription = Subscription(bus, name, TraceEvent, own_only=True, wake=wake)
 
     def close(self, timeout_s: float = END_TIMEOUT_S) -> None:
         """Deliver what was published before, for ``timeout_s`` at most."""

@@ -100,9 +100,9 @@ class SimulatorApp:
         self._stillness = Stillness(
             still_mps=motion.still_speed_mps,
             still_radps=motion.still_turn_radps,
-            max_age_s=lambda: self._simulation.stretched(mast.joint_max_age_s),
+            max_age_s=lambda: self._simulation.now().stretched(mast.joint_max_age_s),
             skew_s=lambda: (
-                self._limits.max_image_age_s * max(1.0, self._simulation.measured or 1.0)
+                self._limits.max_image_age_s * max(1.0, self._simulation.now().measured or 1.0)
             ),
         )
         self._mast_joints = tuple(mast.joints) if config.robot.has_mast else ()
@@ -198,7 +198,7 @@ class SimulatorApp:
         asked_s = time.monotonic()
         # A retry that was queued behind a failed capture must not wait for a frame once more.
         was_queued = asked_s - self._gave_up_at_s < QUEUED_WITHIN_S
-        wait_s = self._simulation.stretched(self._limits.wait_s)
+        wait_s = self._simulation.now().stretched(self._limits.wait_s)
         frame = None
         try:
             frame = self._camera.fresh(
@@ -267,7 +267,7 @@ class SimulatorApp:
 
     def _max_image_age_s(self) -> float:
         """In steady seconds: a slow simulation renders its pictures more seldom."""
-        return self._simulation.stretched(self._limits.max_image_age_s)
+        return self._simulation.now().stretched(self._limits.max_image_age_s)
 
     def _process(self, frame: Frame) -> tuple[LightScore, RoverPose]:
         """Score, darken and publish one frame, on either thread. Raises CAPTURE_FAILURES."""

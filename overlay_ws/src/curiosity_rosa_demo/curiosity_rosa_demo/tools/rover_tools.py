@@ -30,7 +30,7 @@ from curiosity_rosa_demo.domain.models import (
 )
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
-from curiosity_rosa_demo.infra.clocks import ClockWatch
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import answered_failure, RoverClient
@@ -62,7 +62,7 @@ class ToolRun:
         self._client, self._config, self._ros_clock = client, config, ros_clock
         self._name, self._cancellation = name, cancellation
         self._motion = config.thresholds.motion
-        self._watch = ClockWatch(ros_clock, max_age_s=self._motion.clock_max_age_s)
+        self._clock = SimulationClock(ros_clock, self._motion)
         self._path = DrivenPath()
         self._driven_s = 0.0
         self._free_m: object = None  # where it ended, as the adapter's status has it
@@ -127,8 +127,8 @@ class ToolRun:
     def _drive(self, duration_s: float) -> None:
         """Raises TurnCancelled, and ServiceFailed when it ended early or a stop failed."""
         # Nothing but the leash could end a motion while the time of motions does not advance.
-        while not self._watch.has_advanced():
-            if why := self._watch.problem():
+        while not self._clock.now().has_advanced:
+            if why := self._clock.now().problem:
                 raise ServiceFailed(why)
             self._cancellation.sleep(CLOCK_PERIOD_S)
         self._path.add(self._client.pose())
@@ -150,7 +150,7 @@ class ToolRun:
         """The longest motion that the leash allows, in simulated seconds. The leash ends by steady
         time, so a slow simulation drives a long motion in several legs, with a stop after each.
         """
-        stretch = self._client.simulation.stretched(1.0)
+        stretch = self._client.simulation.now().stretched(1.0)
         return LEASH_SHARE * self._motion.max_duration_s / stretch if stretch > 1.0 else math.inf
 
     def _leg(self, duration_s: float) -> None:
@@ -203,7 +203,7 @@ class ToolRun:
             now = self._seconds()
             # A restarted simulation sets its time back. That must not prolong the motion.
             elapsed, last = elapsed + max(0.0, now - last), now
-            if why := self._watch.problem():
+            if why := self._clock.now().problem:
                 return _ended_early(ServiceFailed(why))
             if elapsed < duration_s and time.monotonic() > deadline:
                 slow = f'only {elapsed:.1f} of {duration_s:g} s passed within {longest_s:g} s'
@@ -235,7 +235,7 @@ class ToolRun:
             self._client.trigger('move_stop')
 
     def _wait_until_still(self) -> None:
-        deadline = time.monotonic() + self._client.simulation.stretched(STANDSTILL_TIMEOUT_S)
+        deadline = time.monotonic() + self._client.simulation.now().stretched(STANDSTILL_TIMEOUT_S)
         while (status := self._client.status()).get('moving'):
             if time.monotonic() > deadline:
                 late = f'{STANDSTILL_TIMEOUT_S:g} s after its stop'

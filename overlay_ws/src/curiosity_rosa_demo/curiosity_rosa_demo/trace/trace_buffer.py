@@ -155,23 +155,6 @@ class EventBus:
             self._listeners[key] = _Listener(name, kind, own_only, listener)
         return leave
 
-    def subscribe(
-        self,
-        name: str,
-        kind: type[T],
-        *,
-        after: int | None = None,
-        own_only: bool = False,
-        wake: Callable[[], None] = lambda: None,
-    ) -> Subscription[T]:
-        """A reader of the events of ``kind`` after number ``after`` (None: from now on). ``wake``
-        is called after each of them, in the publisher's thread, and must be quick.
-        """
-        with self._lock:
-            start = self.last_number if after is None else after
-            leave = self.listen(name, lambda _: wake(), kind, own_only=own_only)
-            return Subscription(self, kind, own_only, start, leave)
-
     def report(self, name: str, error: Exception) -> None:
         """Report that the subscriber ``name`` has failed or has lost events."""
         if self._failed is None:
@@ -208,20 +191,25 @@ class EventBus:
 
 
 class Subscription(Generic[T]):
-    """A place in the ring of a bus. Use it in one thread. ``lost``: events missed so far.
-    ``close``: call ``wake`` no more; what is stored can still be read.
+    """A place in the ring of a bus, of a reader of the events of ``kind`` after number ``after``
+    (None: from now on). Use it in one thread. ``wake`` is called after each of them, in the
+    publisher's thread, and must be quick; after ``close`` no more, but what is stored can still be
+    read. ``lost``: events missed so far.
     """
 
     def __init__(
         self,
         bus: EventBus,
+        name: str,
         kind: type[T],
-        own_only: bool,
-        after: int,
-        close: Callable[[], None],
+        *,
+        after: int | None = None,
+        own_only: bool = False,
+        wake: Callable[[], None] = lambda: None,
     ) -> None:
-        self.lost, self.close = 0, close
-        self._bus, self._kind, self._own_only, self._after = bus, kind, own_only, after
+        self.close = bus.listen(name, lambda _: wake(), kind, own_only=own_only)
+        self._after = bus.last_number if after is None else after
+        self._bus, self._kind, self._own_only, self.lost = bus, kind, own_only, 0
 
     def read(self, limit: int | None = None) -> Batch[T]:
         """The next events, ``limit`` at most; without events: there are no more now."""

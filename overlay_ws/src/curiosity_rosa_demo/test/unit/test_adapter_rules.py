@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple
 from itertools import pairwise
 import math
@@ -21,13 +21,11 @@ from curiosity_rosa_demo.adapter.agent_link import AgentLink, MAX_AGE_S, OtherAd
 from curiosity_rosa_demo.adapter.steps import ALARM_PERIOD_S, AlarmFold
 from curiosity_rosa_demo.adapter.stop import Odometry
 from curiosity_rosa_demo.adapter.watches import (
-    DriverSilence,
     DriveWatch,
     FAR_OFF,
     HEARD,
     LONGER,
     ObstacleStop,
-    OdometrySilence,
     RAMP_S,
     Settling,
     tilt_of,
@@ -42,7 +40,7 @@ from curiosity_rosa_demo.domain.models import (
     TWO_AGENTS,
     VIEW_LOST,
 )
-from curiosity_rosa_demo.infra.clocks import ClockWatch, NO_CLOCK, SimulatedTime, SimulationClock
+from curiosity_rosa_demo.infra.clocks import NO_CLOCK, SimulatedTime, SimulationClock
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.obstacles import ObstacleView
@@ -220,86 +218,12 @@ def test_a_lost_view_stops_a_motion_and_forbids_the_next_until_it_is_back() -> N
         assert not world.after(SCAN_MAX_AGE_S).refusal('move_forward', drives=True)
         rule = world.after(0.1, *scans)
         assert rule.refusal('move_forward', drives=True) == VIEW_LOST
-        assert rule.view_lost
         if scans != [BLIND]:
             assert rule.refusal('move_forward') == VIEW_LOST
         assert not world.after(0.1, FREE).refusal('move_forward')
 
 
 SHIPPED = load_config().thresholds.motion
-WARN_S, STOP_S = SHIPPED.odometry_max_age_s, SHIPPED.odometry_stop_s
-CHECK_S = 0.1  # the guard looks this often while the rover moves
-SILENCE_WARNING = ('No odometry for 1 s of a motion', '')
-SILENCE_STOP = ('', 'No odometry for 3 s; the rover was stopped')
-NOTHING = ('', '')
-slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0), st.lists(st.floats(0.0, 0.99)))
-def test_each_silence_is_warned_of_once_and_stopped_in_time(
-    factor: float, driven_s: float, old_s: float, gaps: list[float]
-) -> None:
-    """Whether it begins during the motion or ``old_s`` before it; and odometry that comes in time,
-    or was never heard, brings neither, at any pace of the simulation.
-    """
-    time = at(100.0, factor=factor)
-    rule = OdometrySilence(SHIPPED, time)
-    heard = 100.0 + driven_s if driven_s else 100.0 - old_s
-    silent_from = max(heard, 100.0)
-    told = []
-    while time.steady <= silent_from + STOP_S * factor - 0.01:
-        told.append(rule.check(min(heard, time.steady)))
-        time.steady += CHECK_S
-    assert [each for each in told if each != NOTHING] == [SILENCE_WARNING]
-    time.steady = silent_from + STOP_S * factor + 0.01
-    assert rule.check(heard) == SILENCE_STOP
-    rule.end()  # the next motion has the same time
-    time.steady = 500.0
-    assert rule.check(100.0) == NOTHING
-    time.steady += STOP_S * factor + 0.01
-    assert rule.check(100.0) == SILENCE_STOP
-    for never in (True, False):
-        time.steady = 100.0
-        rule = OdometrySilence(SHIPPED, time)
-        for gap in (0.0, *gaps):
-            heard = time.steady
-            time.steady += gap * WARN_S * factor
-            assert rule.check(None if never else heard) == NOTHING
-
-
-parts = st.lists(st.floats(0.0, 0.99), max_size=12)  # of the silence that is allowed
-
-
-@settings(max_examples=examples(200), deadline=None)
-@given(slow, parts, st.floats(1.01, 5.0), st.booleans())
-def test_a_driver_is_found_silent_beyond_its_bound_alone(
-    factor: float, parts: list[float], too_long: float, odometry: bool
-) -> None:
-    """Within it nothing is found, nor of one that does not repeat, nor while odometry is silent
-    as well, nor after the drive.
-    """
-    time = at(100.0, factor=factor)
-    rule, longest_s = DriverSilence(SHIPPED, time), 0.0
-
-    def reason() -> str:
-        return rule.stop_reason(time.steady if odometry else None)
-
-    for part in (*parts, too_long):
-        allowed_s = max(SHIPPED.driver_silence_s * factor, LONGER * longest_s)
-        heard_at = time.steady
-        rule.record('/cmd_vel')
-        time.steady += part * allowed_s
-        found = part > 1.0 and len(parts) + 1 >= HEARD
-        assert bool(reason()) is found
-        longest_s = max(longest_s, part * allowed_s)
-    silent = f'The driver fell silent on /cmd_vel for {time.steady - heard_at:.1f} s'
-    assert reason() in ('', silent)
-    assert not rule.stop_reason(heard_at)
-    rule.end()
-    assert not reason()
-
-
 SLOWEST, CLOCK_AGE_S = 0.1, 1.5
 STANDS_S = CLOCK_AGE_S
 STEPPED = CONFIG.motion.model_copy(
@@ -313,7 +237,6 @@ class Clocks:
     def __init__(self, *, simulated: bool = True) -> None:
         self.steady_s, self.nanoseconds, self.ros_time_is_active = 0.0, 0, simulated
         self.time = SimulatedTime(self.steady, self, STEPPED)
-        self.watch = ClockWatch(self, max_age_s=CLOCK_AGE_S, steady=self.steady)
         self.clock = SimulationClock(self, STEPPED, self.steady)
 
     def steady(self) -> float:
@@ -328,7 +251,8 @@ class Clocks:
 
     def problem_after(self, steady_s: float, ros_s: float) -> str:
         self.pass_by(steady_s, ros_s)
-        return self.watch.problem()
+        self.time.read()
+        return self.time.problem
 
     def advance(self, steady_s: float, ros_s: float) -> float:
         """Of the simulation's clock."""
@@ -352,7 +276,7 @@ def test_a_motion_s_clock_never_falls_behind_and_a_wait_is_bounded(
         simulated += max(0.0, ros_s)
         assert math.isclose(clocks.time.advanced, simulated, abs_tol=1e-6)
         assert SLOWEST * steady_s - 1e-6 <= advance <= steady_s + 1e-6
-        assert 1.0 <= clocks.clock.stretched(1.0) <= clocks.clock.longest_s(1.0) + 1e-9
+        assert 1.0 <= clocks.clock.now().stretched(1.0) <= clocks.clock.now().longest_s(1.0) + 1e-9
 
 
 clock_gaps = st.lists(st.floats(0.01, 5.0), max_size=20)
@@ -365,13 +289,14 @@ def test_time_that_stands_is_a_problem_however_it_went_before(
     """And time that advances, at any factor, or is not simulated, is none."""
     clocks, unsimulated = Clocks(), Clocks(simulated=False)
     clocks.problem_after(0.0, 0.0)
-    assert unsimulated.watch.has_advanced()
+    assert (unsimulated.time.has_advanced, clocks.time.has_advanced) == (True, False)
     for gap in before:
         assert clocks.problem_after(gap, factor * gap) == ''
         assert unsimulated.problem_after(gap, 0.0) == ''
     assert clocks.problem_after(STANDS_S - 0.01, 0.0) == ''
     assert clocks.problem_after(standing_s - STANDS_S + 0.01, 0.0).startswith(NO_CLOCK)
     assert clocks.problem_after(0.01, 0.01) == ''  # it goes on
+    assert clocks.time.has_advanced
 
 
 OWN = Presence(node='/adapter', identity='a', rover='/cmd_vel')
@@ -409,8 +334,8 @@ def test_it_counts_simulated_seconds_at_any_factor_from_the_slowest_to_real_time
     clocks.run(5.0, before, step_s=step_s)
     clocks.run(5.0, factor, step_s=step_s)
     assert clocks.run(20.0, factor, step_s=step_s) == pytest.approx(20.0 * counted, rel=0.05)
-    assert clocks.clock.measured == pytest.approx(factor, rel=0.05)
-    assert clocks.clock.stretched(1.0) == pytest.approx(1.0 / counted, rel=0.05)
+    assert clocks.clock.now().measured == pytest.approx(factor, rel=0.05)
+    assert clocks.clock.now().stretched(1.0) == pytest.approx(1.0 / counted, rel=0.05)
 
 
 @given(st.floats(SLOWEST, 1.0))
@@ -420,11 +345,11 @@ def test_a_clock_that_dies_gains_no_time_and_a_restart_is_no_jump(factor: float)
     clocks.run(5.0, 0.5)
     assert clocks.advance(0.1, -1200.0) <= 0.1
     clocks.run(5.0, factor)
-    assert clocks.clock.measured == pytest.approx(factor, rel=0.05)
+    assert clocks.clock.now().measured == pytest.approx(factor, rel=0.05)
     assert clocks.run(CLOCK_AGE_S, 0.0) == pytest.approx(factor * CLOCK_AGE_S, rel=0.05)
     clocks.run(0.1, 0.0)
     assert clocks.run(10.0, 0.0) == pytest.approx(10.0)
-    assert clocks.clock.measured is None
+    assert clocks.clock.now().measured is None
 
 
 JOINTS_AGE_S = CONFIG.mast.joint_max_age_s
@@ -566,14 +491,23 @@ motions = st.sampled_from(sorted(SPEEDS))
 class Drive:
     """A rover on a plane; its odometry goes to the rules."""
 
-    def __init__(self, period_s: float, noise: Callable[[], float] = lambda: 0.0) -> None:
+    def __init__(self, period_s: float = 0.1, noise: Any = float, factor: float = 1.0) -> None:
         self.x = self.yaw = 0.0
-        self.time, self._period_s, self._noise = at(0.0), period_s, noise
+        self.time, self._period_s, self._noise = at(0.0, factor=factor), period_s, noise
         self.watch = DriveWatch(THRESHOLDS, self.time)
+
+    def hear(self) -> None:
+        """Odometry, of no known place."""
+        self.watch.record(None, 0.5, 0.0, None)
+
+    def after(self, seconds: float) -> tuple[str, str]:
+        """The warning, and the reason to stop."""
+        self.time.steady += seconds
+        return self.watch.warning(), self.watch.stop_reason()
 
     def go(self, motion: str, seconds: float, grip: float = 1.0, tilt: float = 0.0) -> str:
         """The reason of the first stop, or ''."""
-        self.watch.begin(motion)
+        self.watch.begin(motion, self.time.steady)
         return next(self._reasons(motion, seconds, grip, tilt), '')
 
     def _reasons(self, motion: str, seconds: float, grip: float, tilt: float) -> Iterator[str]:
@@ -589,6 +523,75 @@ class Drive:
                 yield reason
 
 
+WARN_S, STOP_S = SHIPPED.odometry_max_age_s, SHIPPED.odometry_stop_s
+CHECK_S = 0.1  # the guard looks this often while the rover moves
+slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0), st.lists(st.floats(0.0, 0.99)))
+def test_each_silence_is_warned_of_once_and_stopped_in_time(
+    factor: float, driven_s: float, old_s: float, gaps: list[float]
+) -> None:
+    """Whether it begins during the motion or ``old_s`` before it; and odometry that comes in time,
+    or was never heard, brings neither, at any pace of the simulation.
+    """
+    drive, silent_from = Drive(factor=factor), old_s
+    drive.hear()
+    drive.time.steady = old_s
+    drive.watch.begin('move_forward', old_s)
+    while drive.time.steady < old_s + driven_s:
+        drive.hear()
+        silent_from = drive.time.steady
+        assert drive.after(CHECK_S) == ('', '')
+    stops_at, told = silent_from + STOP_S * factor, []
+    while drive.time.steady + CHECK_S < stops_at - 0.01:
+        told.append(drive.after(CHECK_S))
+    assert [each for each in told if any(each)] == [('No odometry for 1 s of a motion', '')]
+    assert drive.after(stops_at - drive.time.steady + 0.01) == ('', 'No odometry for 3 s')
+    drive.watch.end()
+    drive.watch.begin('turn_left', drive.time.steady)  # the next motion has the same time
+    assert drive.after(0.0) == ('', '')
+    assert drive.after(STOP_S * factor + 0.01)[1] == 'No odometry for 3 s'
+    for is_heard in (False, True):
+        drive = Drive(factor=factor)
+        drive.watch.begin('move_forward', 0.0)
+        for gap in gaps:
+            if is_heard:
+                drive.hear()
+            assert drive.after(gap * WARN_S * factor) == ('', '')
+
+
+parts = st.lists(st.floats(0.0, 0.99), max_size=12)  # of the silence that is allowed
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(slow, parts, st.floats(1.01, 5.0), st.sampled_from(['never', 'goes on', 'dies with it']))
+def test_a_driver_is_found_silent_beyond_its_bound_alone(
+    factor: float, parts: list[float], too_long: float, odometry: str
+) -> None:
+    """Within it nothing is found, nor of one that does not repeat, nor while odometry is silent
+    as well, nor after the drive.
+    """
+    drive, longest_s = Drive(factor=factor), 0.0
+    repeats = len(parts) + 1 >= HEARD and odometry != 'dies with it'
+    for part in (*parts, too_long):
+        allowed_s = max(SHIPPED.driver_silence_s * factor, LONGER * longest_s)
+        longest_s = max(longest_s, part * allowed_s)
+        drive.watch.record_command('/cmd_vel')
+        if odometry == 'dies with it':
+            drive.hear()
+        drive.time.steady += part * allowed_s
+        if odometry == 'goes on':
+            drive.hear()
+        said = drive.watch.driver_silence()
+        assert said.startswith('The driver fell silent on /cmd_vel for ') is bool(said)
+        assert bool(said) is (part > 1.0 and repeats)
+    drive.watch.end()
+    drive.watch.begin('turn_left', drive.time.steady)
+    assert not drive.watch.driver_silence()
+
+
 @settings(max_examples=examples(50))
 @given(st.data(), periods, st.lists(st.tuples(motions, st.floats(0.5, 20.0)), max_size=5))
 def test_an_ordinary_drive_is_never_stopped(
@@ -599,7 +602,7 @@ def test_an_ordinary_drive_is_never_stopped(
     for motion, seconds in drives:
         assert drive.go(motion, seconds) == ''
         drive.watch.end()
-        assert drive.watch.refusal() == ''
+        assert drive.watch.refusal == ''
 
 
 @settings(max_examples=examples(50))
@@ -619,7 +622,7 @@ def test_slip_beyond_the_limit_is_found_within_two_windows(
 @given(motions, periods, st.booleans())
 def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silent: bool) -> None:
     drive = Drive(period_s)
-    drive.watch.begin(motion)
+    drive.watch.begin(motion, 0.0)
     if silent:  # nobody knows
         drive.time.simulated += 30.0
         assert drive.watch.stop_reason() == ''
@@ -627,7 +630,7 @@ def test_a_rover_that_does_not_move_is_stuck(motion: str, period_s: float, silen
         assert drive.go(motion, DRIVE.stuck_s - 0.5, grip=0.0) == ''
         assert drive.go(motion, 1.0, grip=0.0).startswith('Stuck: ')
     drive = Drive(period_s)
-    drive.watch.begin('move_forward')
+    drive.watch.begin('move_forward', 0.0)
     for number in range(100):  # its odometry has a pose and no speed
         drive.time.simulated += 0.1
         drive.watch.record((0.01 * number, 0.0, 0.0), 0.0, 0.0, 0.0)
@@ -658,11 +661,11 @@ def test_a_tilted_rover_neither_goes_on_nor_starts_until_it_stands_more_level(
 ) -> None:
     drive = Drive(0.1)
     for tilt in tilts:
-        was_refused = bool(drive.watch.refusal())
+        was_refused = bool(drive.watch.refusal)
         drive.watch.record((0.0, 0.0, 0.0), 0.0, 0.0, tilt)
         limit = DRIVE.tilt_limit_rad - (0.05 if was_refused else 0.0)
-        assert bool(drive.watch.refusal()) == (tilt > limit)
-        assert drive.watch.stop_reason().startswith(drive.watch.refusal())
+        assert bool(drive.watch.refusal) == (tilt > limit)
+        assert drive.watch.stop_reason().startswith(drive.watch.refusal)
 
 
 AHEAD, ARC = THRESHOLDS.body.forward_mps, THRESHOLDS.body.turn_mps
@@ -684,7 +687,7 @@ def test_a_figure_is_named_if_and_only_if_it_differs_by_more_than_a_quarter(
     assume(all(abs(each - FAR_OFF) > 1e-3 for each in differ))
     time, place, turn = at(0.0), (0.0, 0.0, 0.0), DIRECTIONS[motion] * speed / radius
     watch = DriveWatch(THRESHOLDS, time)
-    watch.begin(motion)
+    watch.begin(motion, 0.0)
     while time.simulated < 20.0:
         time.simulated += period_s
         place = along(*place, speed * period_s, turn * period_s)

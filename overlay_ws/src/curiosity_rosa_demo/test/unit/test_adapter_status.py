@@ -175,7 +175,7 @@ def calls(name: str, *arguments: st.SearchStrategy[Any]) -> st.SearchStrategy[St
 
 
 steps: st.SearchStrategy[Step] = st.one_of(
-    calls('check_motion', st.sampled_from(MOTIONS), st.sampled_from(['', '', 'No time'])),
+    calls('check_motion', st.sampled_from(MOTIONS)),
     calls('start_motion', st.sampled_from(MOTIONS)),
     calls('motion_started', st.integers(0, 4)),
     calls('motion_failed', st.integers(1, 4), st.just('Service timeout: /x')),
@@ -461,6 +461,7 @@ class Line:
             return self.calls[-1][2]
 
         return SimpleNamespace(
+            srv_name=name,
             service_is_ready=lambda: self.is_there,
             call_async=call_async,
             remove_pending_request=self.forgotten.append,

@@ -129,7 +129,7 @@ class IgnoresTheButton(Rules):
 
 
 class NeverRefuses(Rules):
-    def check_motion(self, motion: str, clock_problem: str = '') -> None:
+    def check_motion(self, motion: str, _: str = '') -> None:
         pass
 
 

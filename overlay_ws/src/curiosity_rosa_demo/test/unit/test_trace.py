@@ -71,7 +71,7 @@ from curiosity_rosa_demo.trace.events import (
     TurnAnswered,
     TurnStarted,
 )
-from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost, Published
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, EventsLost, Published, Subscription
 from curiosity_rosa_demo.trace.trace_codec import (
     bounded_event,
     decode,
@@ -185,7 +185,7 @@ def test_all_hear_one_order_between_threads_and_nothing_is_lost(threads: int, ea
     bus, heard, threaded = EventBus(), list[Any](), list[Any]()
     listen(bus, heard)
     thread = EventThread(bus, 'thread', threaded.append)
-    place = bus.subscribe('reader', TraceEvent)
+    place = Subscription(bus, 'reader', TraceEvent)
 
     def publish() -> None:
         for _ in range(each):
@@ -212,7 +212,7 @@ def test_a_reader_gets_every_event_or_a_count_of_those_that_are_gone(
 ) -> None:
     """A number reads so many events at most; 0 reads all."""
     bus, model = EventBus(max_events=kept), list[Published[Any]]()
-    place = bus.subscribe('a', TraceEvent, after=start, own_only=True)
+    place = Subscription(bus, 'a', TraceEvent, after=start, own_only=True)
     after, lost = start, 0
     for step in steps:
         if isinstance(step, str):

@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.trace.events import SkillProgressed
-from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, Subscription
 
 T = TypeVar('T')
 RETRY_PERIOD_S = 1.0  # of a cancellation that is refused now
@@ -162,7 +162,7 @@ class Following:
     def __init__(self, bus: EventBus, task: Task, after: int) -> None:
         self._task_id, self._changed = task.id, asyncio.Event()
         self._loop = asyncio.get_running_loop()
-        self._reader = bus.subscribe('a followed task', object, after=after, wake=self.wake)
+        self._reader = Subscription(bus, 'a followed task', object, after=after, wake=self.wake)
 
     def wake(self) -> None:
         """End a wait for news. Thread-safe."""

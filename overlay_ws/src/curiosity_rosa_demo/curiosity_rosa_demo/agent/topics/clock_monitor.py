@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import time
-from typing import Any
 
-from curiosity_rosa_demo.infra.clocks import ClockWatch
+from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.recording.replay import playing_text, STATUS_PERIOD_S
@@ -29,13 +28,13 @@ class ClockMonitor:
     and must not block.
     """
 
-    def __init__(self, ros_clock: Any, max_age_s: float, notice: Callable[[str], None]) -> None:
-        self._watch, self._notice = ClockWatch(ros_clock, max_age_s=max_age_s), notice
+    def __init__(self, clock: SimulationClock, notice: Callable[[str], None]) -> None:
+        self._clock, self._notice = clock, notice
         self.problem = ''
 
     def check(self) -> None:
         """Read the clock. Called in one thread, several times a second."""
-        before, self.problem = self.problem, self._watch.problem()
+        before, self.problem = self.problem, self._clock.now().problem
         if self.problem and not before:
             self._notice(f'! {self.problem}')
         elif before and not self.problem:

@@ -334,8 +334,7 @@ class Template(Section):
 
     def text_in(self, language: str) -> str:
         """The text in ``language``; ``text`` if there is no translation."""
-        texts = (text for key, text in self.translations.items() if key == language)
-        return next(texts, self.text)
+        return self.translations.get(language, self.text)
 
 
 class Prompts(Section):

@@ -34,7 +34,7 @@ from curiosity_rosa_demo.agent.tasks import Event
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from curiosity_rosa_demo.trace.trace_buffer import EventBus, Subscription
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Header, Query, Response
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -133,7 +133,7 @@ class EventFeed:
                 loop.call_soon_threadsafe(wakeup.set)
 
         after = max(self.bus.last_number - last, 0) if last_id is None else self._number(last_id)
-        reader = self.bus.subscribe('HTTP event stream', object, after=after, wake=wake)
+        reader = Subscription(self.bus, 'HTTP event stream', object, after=after, wake=wake)
         self._clients.add(wakeup)
         shown = None
         try:

@@ -47,6 +47,7 @@ from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS
 from curiosity_rosa_demo.domain.pictures import Capture
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import QuestionAsked, SkillProgressed, TurnStarted
+from curiosity_rosa_demo.trace.trace_buffer import Subscription
 
 MAX_LINES = 500  # stored lines of the trace
 TURN_EVENTS = 200  # newest events, searched for the last turn
@@ -93,7 +94,7 @@ class ViewModel:
         }
         self._drawings = DrawingCache(config)
         self._parts: dict[str, PanelData] = {}
-        self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
+        self._events = Subscription(robot.event_bus, 'page', TraceEvent, after=0)
         self._task_events = TaskEvents()
         self._last_event: TraceEvent | None = None
         self._add_earlier(robot.earlier_events())
