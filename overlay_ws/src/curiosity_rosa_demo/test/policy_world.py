@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import (
     Command,
@@ -24,8 +23,10 @@ from curiosity_rosa_demo.agent.policy.world import (
     EventName,
     Ongoing,
     PolicyAction,
+    PromptSituation,
     Senses,
     Source,
+    SuggestionFailed,
     WorldModel,
     WorldState,
 )

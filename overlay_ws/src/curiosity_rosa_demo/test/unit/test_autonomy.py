@@ -31,7 +31,6 @@ from curiosity_rosa_demo.agent.policy.port import (
     tasks_of,
 )
 from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     LLMPolicyProvider,
     make_provider,
@@ -41,6 +40,7 @@ from curiosity_rosa_demo.agent.policy.world import (
     Command,
     Ongoing,
     PolicyAction,
+    PromptSituation,
     Senses,
     Source,
     WorldModel,

@@ -23,7 +23,6 @@ from xml.etree import ElementTree
 from curiosity_rosa_demo.agent.policy.decisions import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import situation_of, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.tree import ANSI_COLOUR, INDENT, Leaf
 from curiosity_rosa_demo.agent.policy.world import (
     Blackboard,
@@ -32,7 +31,9 @@ from curiosity_rosa_demo.agent.policy.world import (
     Ongoing,
     PolicyAction,
     Senses,
+    situation_of,
     Source,
+    SuggestionFailed,
     WorldModel,
     WorldState,
 )

@@ -26,21 +26,21 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
     read_action,
     rules_text,
 )
-from curiosity_rosa_demo.agent.policy.suggestion import (
-    Ask,
-    cleaned_text,
-    MAX_TEXT_CHARS,
-    PromptSituation,
-    Suggestion,
-    SuggestionFailed,
-)
 from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     LLMPolicyProvider,
     MAX_ABANDONED_CALLS,
     MAX_SITUATIONS,
     TtlCache,
 )
-from curiosity_rosa_demo.agent.policy.world import PolicyAction
+from curiosity_rosa_demo.agent.policy.world import (
+    Ask,
+    cleaned_text,
+    MAX_TEXT_CHARS,
+    PolicyAction,
+    PromptSituation,
+    Suggestion,
+    SuggestionFailed,
+)
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from examples import examples, fields
@@ -48,7 +48,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from policy_world import ScriptedModel
 from pydantic import ValidationError
 import pytest
@@ -137,7 +137,7 @@ WRONG = {
     'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
     'nothing': (Say(''), 'in words', ''),
     'two calls': (Say('', (*REST, *NAP)), 'more than one', TWO),
-    'two calls, one torn': (Say('', (*REST, TORN)), 'more than one', 'rest'),
+    'two calls, one torn': (Say('', (*REST, TORN)), 'cannot be read', 'rest'),
     **{row[0]: (suggestion(row[2], row[1]), *row[3:]) for row in fields('suggestions.tsv')},
     'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
     'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
@@ -181,12 +181,10 @@ def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer)
     assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
 
 
-def test_who_calls_no_tools_and_others_are_no_suggesters() -> None:
+def test_who_calls_no_tools_is_no_suggester() -> None:
     silent = FakeListChatModel(responses=['rest'])
     failed = failure(ask_chat_model(silent, WORLD, SHIPPED.agent.llm))
     assert 'cannot call tools' in failed.reason
-    with pytest.raises(SuggestionFailed, match='no message of a model'):
-        read_action(HumanMessage('rest'))
     with pytest.raises(SuggestionFailed) as caught:
         read_action(AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'}))
     assert caught.value.answer_text == 'I cannot help with that.'

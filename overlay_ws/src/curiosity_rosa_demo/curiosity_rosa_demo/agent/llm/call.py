@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One call to the model for its next decision: tries, time limit, cancellation, usable answers."""
+"""One call to a model: tries, time limit, cancellation, usable answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.text import clip, printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.spans import span
-from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
@@ -68,13 +67,13 @@ def call_timeout_s(llm: LlmConfig) -> float:
 
 def decide(
     agent: Any,
-    inputs: dict[str, Any],
+    inputs: Any,
     llm: LlmConfig,
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
-) -> AgentFinish | list[AgentAction]:
-    """The model's next actions or its final answer. Raises ModelCallFailed, of which
-    UnusableAnswer is one kind, and TurnCancelled.
+) -> Any:
+    """What ``agent``, a Runnable around the model, makes of ``inputs``. Raises ModelCallFailed, of
+    which UnusableAnswer is one kind, and TurnCancelled.
 
     Each attempt is a call of its own for the usage. ``listeners`` receive the text as it arrives.
     A call that hangs is abandoned in its thread, so that a stop never waits for it.

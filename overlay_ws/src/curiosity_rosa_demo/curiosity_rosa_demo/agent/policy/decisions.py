@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from curiosity_rosa_demo.agent.policy.tree import FAILURE_SUFFIX, SUCCESS_SUFFIX
 from curiosity_rosa_demo.agent.policy.world import Rejection, Source, WorldModel, WorldState
 from curiosity_rosa_demo.domain.models import Model
 from curiosity_rosa_demo.domain.text import printable
@@ -24,9 +23,10 @@ MAX_TEXT_COLUMNS = 300  # columns of each text in the log; the rest is clipped
 
 
 class Decision(Model):
-    """One tick: its cause, its path through the tree and its effects (``done``; '' for none).
-    ``place``, ``energy`` and ``activity`` ('' for none) are the values after the tick.
-    ``answer_text``: the model's text. ``holding``: why no activity may start; '' when one may.
+    """One tick: its cause, its path through the tree without what failed, and its effects
+    (``done``; '' for none). ``place``, ``energy`` and ``activity`` ('' for none) are the values
+    after the tick. ``answer_text``: the model's text. ``holding``: why no activity may start; ''
+    when one may.
     """
 
     number: int
@@ -107,13 +107,7 @@ def _refusal_lines(decision: Decision) -> Iterator[str]:
 
 
 def _path_text(decision: Decision) -> str:
-    """The cause and the visited nodes, without those that failed."""
-    nodes = [
-        each.removesuffix(SUCCESS_SUFFIX)
-        for each in decision.path
-        if not FAILURE_SUFFIX.search(each)
-    ]
-    return f'{_clipped(decision.cause)}: {" > ".join(map(_clipped, nodes))}'
+    return f'{_clipped(decision.cause)}: {" > ".join(map(_clipped, decision.path))}'
 
 
 def _clipped(text: str) -> str:

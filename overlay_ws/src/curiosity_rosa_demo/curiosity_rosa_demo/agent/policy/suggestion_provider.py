@@ -23,16 +23,16 @@ from typing import Generic, TypeVar
 
 from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
-from curiosity_rosa_demo.agent.policy.suggestion import (
+from curiosity_rosa_demo.agent.policy.world import (
     Ask,
     cleaned_text,
     Key,
+    PolicyAction,
     PromptSituation,
     Suggestion,
     suggestion_text,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.world import PolicyAction
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.topics import Config
 
