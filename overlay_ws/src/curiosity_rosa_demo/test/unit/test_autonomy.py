@@ -20,8 +20,12 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy import port
-from curiosity_rosa_demo.agent.policy.autonomy import MAX_MESSAGE_CHARS, MAX_MESSAGES, WakeReasons
-from curiosity_rosa_demo.agent.policy.clock import TickScheduler
+from curiosity_rosa_demo.agent.policy.clock import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    TickScheduler,
+    WakeReasons,
+)
 from curiosity_rosa_demo.agent.policy.port import (
     ACTIVITY_KEY,
     AUTO_PRIORITY,

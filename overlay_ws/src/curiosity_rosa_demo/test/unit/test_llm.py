@@ -19,20 +19,20 @@ from uuid import uuid4
 
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.language.understand import understand
-from curiosity_rosa_demo.agent.llm.budget import (
+from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, ModelCallFailed
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, MAX_TOKENS, ModelSetupError
+from curiosity_rosa_demo.agent.llm.errors import CircuitBreaker, explain, KEY_NAMES, retry_after_s
+from curiosity_rosa_demo.agent.llm.usage import (
     BudgetRefusal,
     call_cost,
     limits_of,
     SCOPES,
+    Spending,
+    Tokens,
     usage_line,
     usage_table,
+    UsageLedger,
 )
-from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, ModelCallFailed
-from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
-from curiosity_rosa_demo.agent.llm.errors import explain, KEY_NAMES, retry_after_s
-from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
-from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, UsageLedger
-from curiosity_rosa_demo.agent.llm.usage_meter import MAX_TOKENS
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest

@@ -20,9 +20,9 @@ import re
 from typing import Any, ClassVar
 from xml.etree import ElementTree
 
-from curiosity_rosa_demo.agent.policy.decisions import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.store import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.tree import ANSI_COLOUR, INDENT, Leaf
 from curiosity_rosa_demo.agent.policy.world import (
     Blackboard,

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.topics.graph import reader
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers, MAX_ROWS
-from curiosity_rosa_demo.agent.topics.graph.reader import incompatibilities
+from curiosity_rosa_demo.agent.topics.graph.links import incompatibilities
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,

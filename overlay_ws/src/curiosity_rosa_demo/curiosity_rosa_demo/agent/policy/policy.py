@@ -22,8 +22,8 @@ import logging
 from typing import Any, Literal
 from uuid import uuid4
 
-from curiosity_rosa_demo.agent.policy.decisions import Decision
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
+from curiosity_rosa_demo.agent.policy.store import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.tree import BehaviourTree
 from curiosity_rosa_demo.agent.policy.world import (

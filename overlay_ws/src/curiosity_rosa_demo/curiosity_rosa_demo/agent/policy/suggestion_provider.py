@@ -21,7 +21,7 @@ import threading
 import time
 from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.errors import CircuitBreaker
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.world import (
     Ask,
