@@ -198,11 +198,8 @@ class ScriptedModel:
         self.reply = reply
         self.asked: list[str] = []
         self.silent = False
-        self.steady_s = 0.0
         self._calls: list[Callable[[], None]] = []
-        self.provider = LLMPolicyProvider(
-            self._ask, settings, start=self._start, steady=lambda: self.steady_s
-        )
+        self.provider = LLMPolicyProvider(self._ask, settings, start=self._start)
 
     def speak(self) -> None:
         calls, self._calls = self._calls, []

@@ -593,9 +593,8 @@ class AnyLife(RuleBasedStateMachine):
         self.model.silent = silent
         self.policy_run.run(2)
 
-    @rule(late_s=st.sampled_from([0.0, 31.0]))
-    def the_model_answers(self, late_s: float) -> None:
-        self.model.steady_s += late_s
+    @rule()
+    def the_model_answers(self) -> None:
         self.model.speak()
         self.policy_run.tick(cause='answer')
 

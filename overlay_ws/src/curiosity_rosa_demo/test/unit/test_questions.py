@@ -452,7 +452,7 @@ def test_two_qos_match_where_the_middleware_says_so(offered: Qos, requested: Qos
 
 
 class Graph:
-    """A GraphPort in memory."""
+    """A graph in memory, for its answers."""
 
     def __init__(self, *topics: TopicInfo, sample: Sample | None = None) -> None:
         self._topics = tuple(sorted(topics, key=lambda each: each.name))

@@ -37,6 +37,8 @@ from tenacity import (
 
 MAX_RETRY_WAIT_S = 8.0  # the longest pause between two attempts that the server does not ask for
 CANCEL_GRACE_S = 1.0
+MAX_CALLS = 16  # at once, with those that still run after their time limit
+_calls = threading.BoundedSemaphore(MAX_CALLS)
 _PAUSE = wait_random_exponential(multiplier=1.0, max=MAX_RETRY_WAIT_S)
 
 
@@ -76,7 +78,8 @@ def decide(
     which UnusableAnswer is one kind, and TurnCancelled.
 
     Each attempt is a call of its own for the usage. ``listeners`` receive the text as it arrives.
-    A call that hangs is abandoned in its thread, so that a stop never waits for it.
+    A call that hangs is abandoned in its thread, so that a stop never waits for it; after
+    MAX_CALLS of them no other is made.
     """
     limit_s, ended, outcome = call_timeout_s(llm), threading.Event(), list[Any]()
     attempts = Retrying(
@@ -93,9 +96,13 @@ def decide(
         except BaseException as error:  # also SystemExit: an outcome is waited for
             outcome.append(error)
         finally:
+            _calls.release()
             ended.set()
 
     cancellation.check()
+    if not _calls.acquire(blocking=False):
+        why = f'{MAX_CALLS} calls of it hang; restart its server, or the agent'
+        raise ModelCallFailed(f'The model is not asked: {why}.')
     name = llm.model or llm.provider
     with span(f'chat {name}', {'gen_ai.operation.name': 'chat'}, is_client=True):
         context = copy_context()  # the call counts for its turn and task, and knows its span

@@ -61,7 +61,9 @@ KINDS: dict[str, tuple[int | str, ...]] = {
     'is over its rate limit or quota (429), also after {retries} retries.': (429, 'RateLimit'),
     'has an internal error ({status}), also after {retries} retries.': tuple(range(500, 600)),
     'refused the request ({status}): {said}': tuple(range(400, 500)),
-    'did not answer within {timeout_s:g} s (llm.timeout_s of agent.yaml).': ('Timeout',),
+    'did not answer within {timeout_s:g} s (llm.timeout_s or policy.timeout_s of agent.yaml).': (
+        'Timeout',
+    ),
     'closed the connection before its answer was complete.': (
         *('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut'),
     ),

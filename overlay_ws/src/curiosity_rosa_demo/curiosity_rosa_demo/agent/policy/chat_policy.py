@@ -13,12 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import (
-    CANCEL_GRACE_S,
-    decide,
-    ModelCallFailed,
-    readable_actions,
-)
+from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, readable_actions
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.world import (
@@ -56,9 +51,9 @@ def make_ask(config: Config, usage: UsageLedger | None) -> Ask:
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
     """``llm`` for one suggestion: no streaming, the policy's time limit, no retries (the next
-    window is the retry). The client times out just after the provider has given up.
+    window is the retry).
     """
-    limit = min(llm.timeout_s, settings.timeout_s + CANCEL_GRACE_S)
+    limit = min(llm.timeout_s, settings.timeout_s)
     return llm.model_copy(update={'timeout_s': limit, 'max_retries': 0, 'streaming': False})
 
 

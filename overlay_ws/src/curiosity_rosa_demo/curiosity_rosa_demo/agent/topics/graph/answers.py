@@ -9,7 +9,7 @@
 """Answers questions about the ROS graph: data, and one text in the language of the question.
 
 Everything is bounded: rows, text, time, questions at once. Names and contents of the graph are
-data: printable and clipped. No ROS here but through the port.
+data: printable and clipped. No ROS here but through the reader.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.topics.graph.links import (
     resolve,
     why_no_picture,
 )
-from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort
+from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (
@@ -60,7 +60,7 @@ PARAMETER_SERVICES = (
 class GraphAnswers:
     """Thread-safe; a call blocks for a few seconds at most."""
 
-    def __init__(self, port: GraphPort, topics: Topics) -> None:
+    def __init__(self, port: RclpyGraph, topics: Topics) -> None:
         self._port, self._topics = port, topics
         self._free = threading.BoundedSemaphore(MAX_AT_ONCE)
 
@@ -79,7 +79,7 @@ class GraphAnswers:
 class _Asked:
     """One question while it is answered: by the method that is called as its GraphKind."""
 
-    port: GraphPort
+    port: RclpyGraph
     names: Topics
     query: GraphQuery
     language: str

@@ -7,7 +7,7 @@
 # language governing permissions and limitations under the License.
 
 """The links of the ROS graph: which name a question means, which two ends exchange no message, and
-which link between the camera and a viewer is broken. Pure, but for the port.
+which link between the camera and a viewer is broken. Pure, but for the reader.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort
+from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import Endpoint, GraphSnapshot, Qos, TopicInfo
 from curiosity_rosa_demo.infra.config.topics import Images
@@ -125,7 +125,7 @@ TYPES = {'raw': 'sensor_msgs/msg/Image', 'compressed': 'sensor_msgs/msg/Compress
 
 
 def why_no_picture(
-    port: GraphPort,
+    port: RclpyGraph,
     snapshot: GraphSnapshot,
     images: Images,
     language: str,

@@ -22,7 +22,7 @@ import math
 import re
 import threading
 import time
-from typing import Any, Protocol
+from typing import Any
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (
@@ -48,31 +48,6 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-# --- The port through which answers read the ROS graph. It has no method that writes -----------
-
-
-class GraphPort(Protocol):
-    """Thread-safe. The calls block for a bounded time."""
-
-    def snapshot(self) -> GraphSnapshot:
-        """What the middleware has discovered."""
-
-    def listen(
-        self,
-        topic: TopicInfo,
-        seconds: float,
-        cancellation: Cancellation,
-        *,
-        first_only: bool = False,
-    ) -> Sample:
-        """Listen for ``seconds`` at most. Raises TurnCancelled."""
-
-    def parameters(self, node: str, cancellation: Cancellation) -> dict[str, str]:
-        """The parameters of ``node`` as text. Raises ServiceFailed and TurnCancelled."""
-
-    def frames(self) -> Sequence[FrameAge]: ...
-
-
 MAX_NODES = 200
 MAX_TOPICS = 1000
 MAX_MESSAGE_BYTES = 8_000_000  # a larger message is counted, not read
@@ -86,12 +61,15 @@ _MESSAGE_TYPE = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
 
 
 class RclpyGraph:
-    """The GraphPort of a running node. ``transforms``: the frames that the node hears."""
+    """The graph as ``node`` sees it. ``transforms``: the frames that the node hears. Thread-safe;
+    the calls block for a bounded time.
+    """
 
     def __init__(self, node: Node, transforms: TransformSource) -> None:
         self._node, self._transforms = node, transforms
 
     def snapshot(self) -> GraphSnapshot:
+        """What the middleware has discovered."""
         node = self._node
         named = sorted(set(node.get_node_names_and_namespaces()))[:MAX_NODES]
         nodes = tuple(sorted({_full_name(space, name) for name, space in named}))
