@@ -203,12 +203,10 @@ def _without_login(url: str) -> str:
     """``url`` without user, password and query, each of which may contain a key."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
     except ValueError:
         return ''
-    if not host:
-        return ''
-    return f'{parts.scheme}://{host}{f":{port}" if port else ""}{parts.path}'
+    host = parts.netloc.rpartition('@')[2]
+    return host and parts._replace(netloc=host, query='', fragment='').geturl()
 
 
 # --- A model that keeps failing is left alone for a while ---------------------------------------
