@@ -270,34 +270,20 @@ class _Asked:
         return self.text('parameter', name=node, parameter=parameter, value=value), ()
 
     def rate(self) -> _Rows:
-        return self._measured(
-            lambda topic, sample: self.text(
-                'rate',
-                name=topic.name,
-                rate=1.0 / max(sample.interval_s or 0.0, 1e-6),
-                count=sample.count,
-                seconds=sample.seconds,
-            )
-        )
+        return self._measured('rate')
 
     def bandwidth(self) -> _Rows:
-        return self._measured(
-            lambda topic, sample: self.text(
-                'bandwidth',
-                name=topic.name,
-                kilobytes=sample.bytes / sample.count / max(sample.interval_s or 0.0, 1e-6) / 1e3,
-                count=sample.count,
-                seconds=sample.seconds,
-                mean=round(sample.bytes / sample.count),
-            )
-        )
+        return self._measured('bandwidth')
 
-    def _measured(self, line: Callable[[TopicInfo, Sample], str]) -> _Rows:
+    def _measured(self, key: str) -> _Rows:
         topic = self._topic()
         sample = self.port.listen(topic, LISTEN_S, self.cancellation)
-        if sample.count > 1 and sample.interval_s is not None:
-            return line(topic, sample), ()
-        return self._too_few(topic, sample), ()
+        if sample.count < 2 or sample.interval_s is None:
+            return self._too_few(topic, sample), ()
+        rate, mean = 1.0 / max(sample.interval_s, 1e-6), sample.bytes / sample.count
+        values = {'rate': rate, 'kilobytes': mean * rate / 1e3, 'mean': round(mean)}
+        heard = {'count': sample.count, 'seconds': sample.seconds}
+        return self.text(key, name=topic.name, **values, **heard), ()
 
     def _too_few(self, topic: TopicInfo, sample: Sample) -> str:
         if sample.problem:
