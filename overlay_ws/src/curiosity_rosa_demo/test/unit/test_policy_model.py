@@ -141,8 +141,7 @@ WRONG = {
     'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
     'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
     'huge words': (Say('no\n' * 30_000, piece=10_000), 'in words', 'no no no'),
-    # LangChain gives nothing back of these: there are no words to keep.
-    'deeply nested': (suggestion(NESTED), 'RecursionError', ''),
+    'deeply nested': (suggestion(NESTED), 'cannot be read', 'PolicyAction('),
 }
 
 

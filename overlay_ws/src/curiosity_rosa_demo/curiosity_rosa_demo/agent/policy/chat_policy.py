@@ -122,7 +122,7 @@ def read_action(message: AIMessage) -> PolicyAction:
     text, calls = _text_of_message(message), [*message.tool_calls, *message.invalid_tool_calls]
     try:
         readable_actions(message)
-    except OutputParserException:
+    except (OutputParserException, RecursionError):
         raise SuggestionFailed('The model wrote a call that cannot be read.', text) from None
     if not calls:
         raise SuggestionFailed(
