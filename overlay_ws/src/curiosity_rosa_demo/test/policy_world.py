@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation, SuggestionFailed
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import (
     Command,
@@ -24,8 +23,10 @@ from curiosity_rosa_demo.agent.policy.world import (
     EventName,
     Ongoing,
     PolicyAction,
+    PromptSituation,
     Senses,
     Source,
+    SuggestionFailed,
     WorldModel,
     WorldState,
 )
@@ -197,11 +198,8 @@ class ScriptedModel:
         self.reply = reply
         self.asked: list[str] = []
         self.silent = False
-        self.steady_s = 0.0
         self._calls: list[Callable[[], None]] = []
-        self.provider = LLMPolicyProvider(
-            self._ask, settings, start=self._start, steady=lambda: self.steady_s
-        )
+        self.provider = LLMPolicyProvider(self._ask, settings, start=self._start)
 
     def speak(self) -> None:
         calls, self._calls = self._calls, []

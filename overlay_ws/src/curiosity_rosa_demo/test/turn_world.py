@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.react.turn import (
 )
 from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.brain_state import (

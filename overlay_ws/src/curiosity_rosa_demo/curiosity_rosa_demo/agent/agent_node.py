@@ -47,7 +47,7 @@ from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topi
 from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerDoor
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import WorldFacts
-from curiosity_rosa_demo.agent.kernel.decision import KernelDecisions
+from curiosity_rosa_demo.agent.kernel.decide import KernelDecisions
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
@@ -77,7 +77,6 @@ from curiosity_rosa_demo.agent.startup.web import (
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed, RoverPictures
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Artifacts, Captures
-from curiosity_rosa_demo.agent.topics.clock_monitor import ClockMonitor, ReplayMonitor
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers
 from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.agent.topics.node_health import (
@@ -86,7 +85,7 @@ from curiosity_rosa_demo.agent.topics.node_health import (
     own_findings,
     read_process_events,
 )
-from curiosity_rosa_demo.agent.topics.speech import SpeechPublisher
+from curiosity_rosa_demo.agent.topics.notices import ClockMonitor, ReplayMonitor, SpeechPublisher
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind

@@ -24,7 +24,7 @@ from pathlib import Path
 import sys
 from typing import Annotated
 
-from curiosity_rosa_demo.agent.kernel.decision import KernelDecision
+from curiosity_rosa_demo.agent.kernel.decide import KernelDecision
 from curiosity_rosa_demo.agent.react.gate import GateDecision
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -18,7 +18,7 @@ import time
 from typing import Any, Protocol, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
-from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
+from curiosity_rosa_demo.agent.llm.usage import usage_json, usage_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.react.texts import question_summary, short_id

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
+from curiosity_rosa_demo.agent.llm.errors import FallbackModel
 from curiosity_rosa_demo.agent.llm.messages import (
     names_other_tools,
 )

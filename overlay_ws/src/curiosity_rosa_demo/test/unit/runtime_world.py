@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy, OFF_TEXT
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
-from curiosity_rosa_demo.agent.policy.decisions import Decision
+from curiosity_rosa_demo.agent.policy.store import Decision
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task

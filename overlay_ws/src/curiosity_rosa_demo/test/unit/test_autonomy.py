@@ -20,8 +20,12 @@ import threading
 from typing import Any
 
 from curiosity_rosa_demo.agent.policy import port
-from curiosity_rosa_demo.agent.policy.autonomy import MAX_MESSAGE_CHARS, MAX_MESSAGES, WakeReasons
-from curiosity_rosa_demo.agent.policy.clock import TickScheduler
+from curiosity_rosa_demo.agent.policy.clock import (
+    MAX_MESSAGE_CHARS,
+    MAX_MESSAGES,
+    TickScheduler,
+    WakeReasons,
+)
 from curiosity_rosa_demo.agent.policy.port import (
     ACTIVITY_KEY,
     AUTO_PRIORITY,
@@ -31,7 +35,6 @@ from curiosity_rosa_demo.agent.policy.port import (
     tasks_of,
 )
 from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
-from curiosity_rosa_demo.agent.policy.suggestion import PromptSituation
 from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     LLMPolicyProvider,
     make_provider,
@@ -41,6 +44,7 @@ from curiosity_rosa_demo.agent.policy.world import (
     Command,
     Ongoing,
     PolicyAction,
+    PromptSituation,
     Senses,
     Source,
     WorldModel,

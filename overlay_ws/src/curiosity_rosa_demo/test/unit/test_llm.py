@@ -14,25 +14,27 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 import re
+import threading
 from typing import Any
 from uuid import uuid4
 
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.language.understand import understand
-from curiosity_rosa_demo.agent.llm.budget import (
+from curiosity_rosa_demo.agent.llm import call as call_module
+from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, MAX_CALLS, ModelCallFailed
+from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, MAX_TOKENS, ModelSetupError
+from curiosity_rosa_demo.agent.llm.errors import CircuitBreaker, explain, KEY_NAMES, retry_after_s
+from curiosity_rosa_demo.agent.llm.usage import (
     BudgetRefusal,
     call_cost,
     limits_of,
     SCOPES,
+    Spending,
+    Tokens,
     usage_line,
     usage_table,
+    UsageLedger,
 )
-from curiosity_rosa_demo.agent.llm.call import call_timeout_s, decide, ModelCallFailed
-from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
-from curiosity_rosa_demo.agent.llm.errors import explain, KEY_NAMES, retry_after_s
-from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
-from curiosity_rosa_demo.agent.llm.usage import Spending, Tokens, UsageLedger
-from curiosity_rosa_demo.agent.llm.usage_meter import MAX_TOKENS
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
@@ -82,6 +84,34 @@ def test_a_model_that_fails_ends_the_turn_in_words() -> None:
     for error in (SystemExit(3), KeyboardInterrupt(), GeneratorExit(), OSError()):
         with pytest.raises(ModelCallFailed, match=type(error).__name__):
             decide(Raising(error), {}, SHIPPED.agent.llm, Cancellation())
+
+
+def test_calls_that_hang_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(call_module, 'CANCEL_GRACE_S', 0.0)
+    llm = SHIPPED.agent.llm.model_copy(update={'timeout_s': 0.01, 'max_retries': 0})
+    released, called = threading.Event(), list[threading.Thread]()
+
+    class Silent:
+        def invoke(self, *_: Any) -> None:
+            called.append(threading.current_thread())
+            assert released.wait(60.0), 'the test to end'
+
+    def why() -> str:
+        with pytest.raises(ModelCallFailed) as failed:
+            decide(Silent(), {}, llm, Cancellation())
+        return str(failed.value)
+
+    try:
+        late, hangs = [why() for _ in range(MAX_CALLS)], why()
+        assert set(late) == {'The model did not answer within 0.01 s.'}
+        assert f'{MAX_CALLS} calls of it hang' in hangs
+        assert len(called) == MAX_CALLS
+    finally:
+        released.set()
+        for thread in called:
+            thread.join(60.0)
+    with pytest.raises(ModelCallFailed, match='OSError'):
+        decide(Raising(OSError()), {}, llm.model_copy(update={'timeout_s': 60.0}), Cancellation())
 
 
 def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:

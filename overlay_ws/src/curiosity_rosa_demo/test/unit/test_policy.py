@@ -20,10 +20,9 @@ import re
 from typing import Any, ClassVar
 from xml.etree import ElementTree
 
-from curiosity_rosa_demo.agent.policy.decisions import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.policy import MAX_MESSAGE_CHARS
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import situation_of, SuggestionFailed
+from curiosity_rosa_demo.agent.policy.store import Decision, decision_log
 from curiosity_rosa_demo.agent.policy.tree import ANSI_COLOUR, INDENT, Leaf
 from curiosity_rosa_demo.agent.policy.world import (
     Blackboard,
@@ -32,7 +31,9 @@ from curiosity_rosa_demo.agent.policy.world import (
     Ongoing,
     PolicyAction,
     Senses,
+    situation_of,
     Source,
+    SuggestionFailed,
     WorldModel,
     WorldState,
 )
@@ -592,9 +593,8 @@ class AnyLife(RuleBasedStateMachine):
         self.model.silent = silent
         self.policy_run.run(2)
 
-    @rule(late_s=st.sampled_from([0.0, 31.0]))
-    def the_model_answers(self, late_s: float) -> None:
-        self.model.steady_s += late_s
+    @rule()
+    def the_model_answers(self) -> None:
         self.model.speak()
         self.policy_run.tick(cause='answer')
 

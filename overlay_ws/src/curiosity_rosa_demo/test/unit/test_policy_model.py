@@ -26,29 +26,28 @@ from curiosity_rosa_demo.agent.policy.chat_policy import (
     read_action,
     rules_text,
 )
-from curiosity_rosa_demo.agent.policy.suggestion import (
+from curiosity_rosa_demo.agent.policy.suggestion_provider import (
+    LLMPolicyProvider,
+    MAX_SITUATIONS,
+    TtlCache,
+)
+from curiosity_rosa_demo.agent.policy.world import (
     Ask,
     cleaned_text,
     MAX_TEXT_CHARS,
+    PolicyAction,
     PromptSituation,
     Suggestion,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.suggestion_provider import (
-    LLMPolicyProvider,
-    MAX_ABANDONED_CALLS,
-    MAX_SITUATIONS,
-    TtlCache,
-)
-from curiosity_rosa_demo.agent.policy.world import PolicyAction
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from examples import examples, fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, invariant, rule, RuleBasedStateMachine
+from hypothesis.stateful import initialize, rule, RuleBasedStateMachine
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage
 from policy_world import ScriptedModel
 from pydantic import ValidationError
 import pytest
@@ -137,13 +136,12 @@ WRONG = {
     'words': (Say('I would rather\n\x1b[2Jrest.'), 'in words', 'I would rather [2Jrest.'),
     'nothing': (Say(''), 'in words', ''),
     'two calls': (Say('', (*REST, *NAP)), 'more than one', TWO),
-    'two calls, one torn': (Say('', (*REST, TORN)), 'more than one', 'rest'),
+    'two calls, one torn': (Say('', (*REST, TORN)), 'cannot be read', 'rest'),
     **{row[0]: (suggestion(row[2], row[1]), *row[3:]) for row in fields('suggestions.tsv')},
     'a huge name': (suggestion({'type': 'r' * 10_000}), 'at most 60', 'rrr'),
     'a huge reason': (suggestion({**GOOD, 'rationale': 'x' * 10_000}), 'at most 500', 'charge'),
     'huge words': (Say('no\n' * 30_000, piece=10_000), 'in words', 'no no no'),
-    # LangChain gives nothing back of these: there are no words to keep.
-    'deeply nested': (suggestion(NESTED), 'RecursionError', ''),
+    'deeply nested': (suggestion(NESTED), 'cannot be read', 'PolicyAction('),
 }
 
 
@@ -176,17 +174,15 @@ def test_a_server_that_fails_is_asked_once_and_told_of(server: ChatServer) -> No
 def test_the_model_has_the_policys_time_limit_and_no_retries(server: ChatServer) -> None:
     llm = llm_of(server, timeout_s=60.0, max_retries=2, streaming=True)
     ours = for_policy(llm, POLICY)
-    assert (ours.timeout_s, ours.max_retries, ours.streaming) == (31.0, 0, False)
+    assert (ours.timeout_s, ours.max_retries, ours.streaming) == (30.0, 0, False)
     assert for_policy(llm.model_copy(update={'timeout_s': 5.0}), POLICY).timeout_s == 5.0
     assert ours.model_copy(update={'timeout_s': 60.0, 'max_retries': 2, 'streaming': True}) == llm
 
 
-def test_who_calls_no_tools_and_others_are_no_suggesters() -> None:
+def test_who_calls_no_tools_is_no_suggester() -> None:
     silent = FakeListChatModel(responses=['rest'])
     failed = failure(ask_chat_model(silent, WORLD, SHIPPED.agent.llm))
     assert 'cannot call tools' in failed.reason
-    with pytest.raises(SuggestionFailed, match='no message of a model'):
-        read_action(HumanMessage('rest'))
     with pytest.raises(SuggestionFailed) as caught:
         read_action(AIMessage('', additional_kwargs={'refusal': 'I cannot help with that.'}))
     assert caught.value.answer_text == 'I cannot help with that.'
@@ -341,22 +337,19 @@ REPLIES = [*ACTIONS, *LEGAL, SuggestionFailed('no'), OSError(), SystemExit(), 'r
 class Asked:
     """One request as the machine knows it."""
 
-    def __init__(
-        self, run: Callable[[], None], situation: PromptSituation, at: float, begun: float
-    ):
-        self.run, self.situation, self.at, self.begun = run, situation, at, begun
-        self.ended: float | None = None
+    def __init__(self, run: Callable[[], None], situation: PromptSituation, at: float):
+        self.run, self.situation, self.at = run, situation, at
         self.reply: Any = None
+        self.has_ended = False
 
 
 class Provider(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.at, self.steady = NOON, 0.0
+        self.at = NOON
         self.polled = SITUATIONS[0]
         self.reply: Any = None
         self.waited_for: Asked | None = None
-        self.hanging: list[Asked] = []
         self.last_window = float('-inf')
         self.row, self.opened_at = 0, float('-inf')
         self.good: dict[Any, tuple[PolicyAction, float]] = {}
@@ -369,9 +362,7 @@ class Provider(RuleBasedStateMachine):
     def begin(self, cache_s: float, rejected_s: float) -> None:
         changes = {'cache_s': cache_s, 'rejected_s': rejected_s, 'breaker_failures': 2}
         self.settings = POLICY.model_copy(update=changes)
-        self.provider = LLMPolicyProvider(
-            self._ask, self.settings, start=self._start, steady=lambda: self.steady
-        )
+        self.provider = LLMPolicyProvider(self._ask, self.settings, start=self._start)
 
     def _ask(self, situation: PromptSituation, _: str) -> PolicyAction:
         if isinstance(self.reply, BaseException):
@@ -381,7 +372,7 @@ class Provider(RuleBasedStateMachine):
     def _start(self, run: Callable[[], None]) -> None:
         assert self.waited_for is None, 'two requests in flight'
         self.last_window = self.at // self.settings.window_s
-        self.waited_for = Asked(run, self.polled, self.at, self.steady)
+        self.waited_for = Asked(run, self.polled, self.at)
         self.started = True
 
     def _shut(self) -> str:
@@ -396,20 +387,14 @@ class Provider(RuleBasedStateMachine):
             return 'the breaker is open'
         if any(each[0] == key and self._fresh(at) for each, at in self.refusals.items()):
             return 'an idea was refused in this situation'
-        if len(self.hanging) >= MAX_ABANDONED_CALLS:
-            return 'calls hang'
         return '' if self.polled.options else 'nothing is possible'
 
     def _fresh(self, refused_at: float) -> bool:
         return self.at - refused_at < self.settings.rejected_s
 
-    @rule(
-        step=st.sampled_from([0.0, 1.0, 60.0, 600.0, 1800.0, 1e8]),
-        steady=st.sampled_from([0.0, 1.0, 29.0, 31.0]),
-    )
-    def time_passes(self, step: float, steady: float) -> None:
+    @rule(step=st.sampled_from([0.0, 1.0, 60.0, 600.0, 1800.0, 1e8]))
+    def time_passes(self, step: float) -> None:
         self.at += step
-        self.steady += steady
 
     @rule()
     def the_next_window_begins(self) -> None:
@@ -418,15 +403,9 @@ class Provider(RuleBasedStateMachine):
     @rule(reply=st.sampled_from(REPLIES))
     def the_model_answers(self, reply: Any) -> None:
         call = self.waited_for
-        if call and call.ended is None:
-            self.reply, call.reply, call.ended = reply, reply, self.steady
+        if call and not call.has_ended:
+            self.reply, call.reply, call.has_ended = reply, reply, True
             call.run()
-
-    @rule(reply=st.sampled_from(REPLIES))
-    def a_call_that_was_given_up_answers(self, reply: Any) -> None:
-        if self.hanging:
-            self.reply = reply
-            self.hanging.pop(0).run()
 
     @rule(
         situation=st.sampled_from(SITUATIONS[:4]),
@@ -440,13 +419,6 @@ class Provider(RuleBasedStateMachine):
         self.poll(situation, refuse)
         self.at += 60.0
         self.poll(situation, refuse)
-
-    @rule(situation=st.sampled_from(SITUATIONS[:4]))
-    def it_hangs(self, situation: PromptSituation) -> None:
-        self.at += self.settings.breaker_open_s
-        self.poll(situation, False)
-        self.steady += 2 * self.settings.timeout_s
-        self.poll(situation, False)
 
     @rule(situation=st.sampled_from(SITUATIONS), action=st.sampled_from(ACTIONS))
     def an_idea_is_refused(self, situation: PromptSituation, action: PolicyAction) -> None:
@@ -488,36 +460,28 @@ class Provider(RuleBasedStateMachine):
         if before is None:
             assert (reply is None) == self.started
             return
-        ended = self.steady if before.ended is None else before.ended
-        late = ended - before.begun > self.settings.timeout_s
-        if before.ended is None and not late:
+        if not before.has_ended:
             assert reply is None
             return
         assert reply is not None
         self.waited_for = None
-        if before.ended is None:
-            self.hanging.append(before)
-        self._count(before, late)
-        if late or not isinstance(before.reply, PolicyAction):
+        self._count(before)
+        if not isinstance(before.reply, PolicyAction):
             assert reply.action is None
         elif reply.action:
             assert reply.action == before.reply
             assert self.polled.key == before.situation.key
 
-    def _count(self, call: Asked, late: bool) -> None:
+    def _count(self, call: Asked) -> None:
         action = call.reply
         legal = isinstance(action, PolicyAction) and action.type in call.situation.options
-        if late or not legal:
+        if not legal:
             self.row, self.opened_at = self.row + 1, self.at
             return
         self.row = 0
         refused = self.refusals.get((call.situation.key, action.type, action.preemptive))
         if refused is None or not self._fresh(refused):
             self.good[call.situation.key] = (action, call.at)
-
-    @invariant()
-    def few_calls_are_left_behind(self) -> None:
-        assert len(self.hanging) <= MAX_ABANDONED_CALLS
 
 
 Provider.TestCase.settings = settings(max_examples=examples(150), stateful_step_count=40)

@@ -29,8 +29,13 @@ from curiosity_rosa_demo.agent.policy.clock import (
     PolicyClock,
     TickScheduler,
 )
-from curiosity_rosa_demo.agent.policy.decisions import Decision, decision_log, MAX_TEXT_COLUMNS
-from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.store import (
+    Decision,
+    decision_log,
+    MAX_TEXT_COLUMNS,
+    PolicyStore,
+    PolicyStoreError,
+)
 from curiosity_rosa_demo.agent.policy.world import Ongoing, Rejection, Source, WorldState
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.base import time_zone

@@ -35,7 +35,7 @@ from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.topics.graph import reader
 from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers, MAX_ROWS
-from curiosity_rosa_demo.agent.topics.graph.reader import incompatibilities
+from curiosity_rosa_demo.agent.topics.graph.links import incompatibilities
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -452,7 +452,7 @@ def test_two_qos_match_where_the_middleware_says_so(offered: Qos, requested: Qos
 
 
 class Graph:
-    """A GraphPort in memory."""
+    """A graph in memory, for its answers."""
 
     def __init__(self, *topics: TopicInfo, sample: Sample | None = None) -> None:
         self._topics = tuple(sorted(topics, key=lambda each: each.name))

@@ -15,7 +15,7 @@ from typing import Any
 
 from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.call import holds_tool_call
-from curiosity_rosa_demo.agent.llm.fallback import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
+from curiosity_rosa_demo.agent.llm.errors import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react import deciders
 from curiosity_rosa_demo.agent.react.gate import proposal_of
 from curiosity_rosa_demo.agent.react.guardrails import first_refusal, RULES

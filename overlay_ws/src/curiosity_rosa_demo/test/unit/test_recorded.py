@@ -23,8 +23,11 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.check import decide_again, NO_DECISIONS, replay, run
-from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
-from curiosity_rosa_demo.agent.kernel.decision import KernelDecision, KernelDecisions
+from curiosity_rosa_demo.agent.kernel.decide import (
+    event_arbitrate,
+    KernelDecision,
+    KernelDecisions,
+)
 from curiosity_rosa_demo.agent.react.gate import call_refusal, GateDecision, PASSES
 from curiosity_rosa_demo.agent.react.situation import Limits
 from curiosity_rosa_demo.agent.tasks.origin import Approval, Order

@@ -304,7 +304,8 @@ def test_a_fault_is_tried_again_where_that_may_help(streaming: bool) -> None:
 @pytest.mark.parametrize('streaming', [True, False])
 def test_a_reply_that_never_ends_is_given_up(streaming: bool) -> None:
     with World(LAST, streaming=streaming, fallback='none', timeout_s=0.3) as world:
-        late = f'{WHO} did not answer within 0.3 s (llm.timeout_s of agent.yaml).'
+        keys = 'llm.timeout_s or policy.timeout_s of agent.yaml'
+        late = f'{WHO} did not answer within 0.3 s ({keys}).'
         longest_s = call_timeout_s(world.config.agent.llm)
         assert Row(Hang(), late).wrong(world) == ''
         trickles = Row(Trickle(), f'The model did not answer within {longest_s:g} s.')

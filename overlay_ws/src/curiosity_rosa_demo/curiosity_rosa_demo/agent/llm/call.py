@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""One call to the model for its next decision: tries, time limit, cancellation, usable answers."""
+"""One call to a model: tries, time limit, cancellation, usable answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.text import clip, printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from curiosity_rosa_demo.infra.spans import span
-from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.exceptions import OutputParserException
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
@@ -38,6 +37,8 @@ from tenacity import (
 
 MAX_RETRY_WAIT_S = 8.0  # the longest pause between two attempts that the server does not ask for
 CANCEL_GRACE_S = 1.0
+MAX_CALLS = 16  # at once, with those that still run after their time limit
+_calls = threading.BoundedSemaphore(MAX_CALLS)
 _PAUSE = wait_random_exponential(multiplier=1.0, max=MAX_RETRY_WAIT_S)
 
 
@@ -68,16 +69,17 @@ def call_timeout_s(llm: LlmConfig) -> float:
 
 def decide(
     agent: Any,
-    inputs: dict[str, Any],
+    inputs: Any,
     llm: LlmConfig,
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
-) -> AgentFinish | list[AgentAction]:
-    """The model's next actions or its final answer. Raises ModelCallFailed, of which
-    UnusableAnswer is one kind, and TurnCancelled.
+) -> Any:
+    """What ``agent``, a Runnable around the model, makes of ``inputs``. Raises ModelCallFailed, of
+    which UnusableAnswer is one kind, and TurnCancelled.
 
     Each attempt is a call of its own for the usage. ``listeners`` receive the text as it arrives.
-    A call that hangs is abandoned in its thread, so that a stop never waits for it.
+    A call that hangs is abandoned in its thread, so that a stop never waits for it; after
+    MAX_CALLS of them no other is made.
     """
     limit_s, ended, outcome = call_timeout_s(llm), threading.Event(), list[Any]()
     attempts = Retrying(
@@ -94,9 +96,13 @@ def decide(
         except BaseException as error:  # also SystemExit: an outcome is waited for
             outcome.append(error)
         finally:
+            _calls.release()
             ended.set()
 
     cancellation.check()
+    if not _calls.acquire(blocking=False):
+        why = f'{MAX_CALLS} calls of it hang; restart its server, or the agent'
+        raise ModelCallFailed(f'The model is not asked: {why}.')
     name = llm.model or llm.provider
     with span(f'chat {name}', {'gen_ai.operation.name': 'chat'}, is_client=True):
         context = copy_context()  # the call counts for its turn and task, and knows its span

@@ -6,7 +6,8 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Errors of a chat model, explained in one sentence that a user can act on.
+"""Errors of a chat model, explained in one sentence that a user can act on; and how long a model
+that keeps failing is left alone.
 
 Error texts of providers may quote keys and prompts, so the sentence depends on the types of the
 error and its causes, and on the HTTP status. Only a refused request, and an error of no known
@@ -16,7 +17,7 @@ parameter.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
 import math
 import os
@@ -60,7 +61,9 @@ KINDS: dict[str, tuple[int | str, ...]] = {
     'is over its rate limit or quota (429), also after {retries} retries.': (429, 'RateLimit'),
     'has an internal error ({status}), also after {retries} retries.': tuple(range(500, 600)),
     'refused the request ({status}): {said}': tuple(range(400, 500)),
-    'did not answer within {timeout_s:g} s (llm.timeout_s of agent.yaml).': ('Timeout',),
+    'did not answer within {timeout_s:g} s (llm.timeout_s or policy.timeout_s of agent.yaml).': (
+        'Timeout',
+    ),
     'closed the connection before its answer was complete.': (
         *('RemoteProtocolError', 'ReadError', 'IncompleteRead', 'StreamCut'),
     ),
@@ -200,9 +203,69 @@ def _without_login(url: str) -> str:
     """``url`` without user, password and query, each of which may contain a key."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
     except ValueError:
         return ''
-    if not host:
-        return ''
-    return f'{parts.scheme}://{host}{f":{port}" if port else ""}{parts.path}'
+    host = parts.netloc.rpartition('@')[2]
+    return host and parts._replace(netloc=host, query='', fragment='').geturl()
+
+
+# --- A model that keeps failing is left alone for a while ---------------------------------------
+
+# consecutive failures that open the breaker, and its time open
+MAX_FAILURES, BREAKER_OPEN_S = 2, 60.0
+
+
+class CircuitBreaker:
+    """After ``failures`` consecutive failures the breaker opens for ``open_s`` seconds. It then
+    allows one trial call (half open), which closes it or opens it again. Pure: the caller passes
+    the time in seconds (``at``).
+    """
+
+    def __init__(self, failures: int, open_s: float) -> None:
+        self._limit, self._open_s = failures, open_s
+        self._failures = 0
+        self._open_until = 0.0
+        self._probing = False
+
+    def allows(self, at: float) -> bool:
+        """Whether a call may start. Changes no state: call ``record_start`` at the start."""
+        is_closed = self._failures < self._limit
+        return is_closed or (not self._probing and at >= self._open_until)
+
+    def record_start(self) -> None:
+        self._probing = True
+
+    def record_success(self) -> None:
+        self._probing, self._failures = False, 0
+
+    def record_failure(self, at: float) -> None:
+        self._probing = False
+        self._failures += 1
+        if self._failures >= self._limit:
+            self._open_until = at + self._open_s
+
+
+class FallbackModel:
+    """The rule model stands in for a model that fails, which is then left alone for a while.
+
+    Share one instance between all turns: then a dead provider does not cost its time-out in each
+    step and each turn.
+    """
+
+    def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
+        self._clock = steady
+        self._breaker = CircuitBreaker(MAX_FAILURES, BREAKER_OPEN_S)
+        self._last_failure = ''
+
+    def unavailable_reason(self) -> str:
+        """The reason why the model is not called now; empty if it may be called."""
+        if self._breaker.allows(self._clock()):
+            return ''
+        return f'{self._last_failure} It is not asked for {BREAKER_OPEN_S:g} s.'
+
+    def record_failure(self, why: str) -> None:
+        self._last_failure = why
+        self._breaker.record_failure(self._clock())
+
+    def record_success(self) -> None:
+        self._breaker.record_success()

@@ -14,19 +14,22 @@ Each decision is saved before it is executed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 import logging
 from pathlib import Path
-import threading
 
-from curiosity_rosa_demo.agent.kernel.decide import INTERRUPT_REASONS, wants_to_run
-from curiosity_rosa_demo.agent.policy.clock import PolicyClock, TickScheduler
-from curiosity_rosa_demo.agent.policy.decisions import decision_log, state_text
+from curiosity_rosa_demo.agent.kernel.decide import INTERRUPT_REASONS
+from curiosity_rosa_demo.agent.policy.clock import PolicyClock, TickScheduler, WakeReasons
 from curiosity_rosa_demo.agent.policy.policy import Policy, PolicyTick
 from curiosity_rosa_demo.agent.policy.port import RuntimePort
-from curiosity_rosa_demo.agent.policy.store import PolicyStore, PolicyStoreError
+from curiosity_rosa_demo.agent.policy.store import (
+    decision_log,
+    PolicyStore,
+    PolicyStoreError,
+    state_text,
+)
 from curiosity_rosa_demo.agent.policy.suggestion_provider import (
     LLMPolicyProvider,
     missing_model_note,
@@ -45,69 +48,10 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster
 MAX_DECISIONS_READ = 5000  # decisions read for the log: a night has hundreds of uneventful ones
-MAX_MESSAGES = 20  # in the queue for the next tick
-MAX_MESSAGE_CHARS = 1000  # characters of one
 HOW_TO_SWITCH_ON = ':auto on switches it on'
 OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
 
 _log = logging.getLogger('curiosity_rosa.autonomy')
-
-
-class WakeReasons:
-    """Reasons for an early tick, and its queue of messages. Thread-safe. ``wake`` is called for
-    each reason. ``paused``: an operator's pause is in effect.
-    """
-
-    def __init__(self, wake: Callable[[], None]) -> None:
-        self._wake = wake
-        self._lock = threading.Lock()
-        self._reasons: list[str] = []
-        self._messages: dict[bool, list[str]] = {True: [], False: []}  # whether they interrupt
-        self._last_seen: object = None
-        self.paused = False
-
-    def add(self, why: str) -> None:
-        with self._lock:
-            if why not in self._reasons:
-                self._reasons.append(why)
-        self._wake()
-
-    def add_message(self, text: str, *, interrupts: bool = True) -> str:
-        """Queue a message for the next tick. Returns why it was rejected; '' when it was not.
-        ``interrupts`` false: a notice, which takes no room from the messages.
-        """
-        text = text[:MAX_MESSAGE_CHARS].strip()
-        if not text:
-            return 'it is empty'
-        with self._lock:
-            if len(self._messages[interrupts]) >= MAX_MESSAGES:
-                return f'{MAX_MESSAGES} others wait already'
-            self._messages[interrupts].append(text)
-        self.add('a message')
-        return ''
-
-    def take_all(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-        """Return and clear the reasons, as text, the messages and the notices."""
-        with self._lock:
-            why, self._reasons = ', '.join(self._reasons), []
-            messages, self._messages = self._messages, {True: [], False: []}
-        return why, tuple(messages[True]), tuple(messages[False])
-
-    def update_from_kernel(self, state: BrainState, ours: Collection[str]) -> None:
-        """Call after each kernel tick, from one thread. ``ours``: IDs of the policy's tasks. A
-        resume without a task ID applies to all tasks.
-        """
-        interrupt, tasks = state.hci.user_interrupt, state.tasks
-        resumed = state.hci.interrupt_payload.get('task_id')
-        if interrupt is UserInterruptType.PAUSE:
-            self.paused = True
-        elif interrupt is UserInterruptType.RESUME:
-            self.paused = self.paused and isinstance(resumed, str) and resumed not in ours
-        queue = sorted((task.task_id, wants_to_run(task)) for task in tasks.queue)
-        seen = (tasks.mode, tasks.mode_reason, self.paused, queue)
-        if seen != self._last_seen:
-            self._last_seen = seen
-            self.add('the tasks or the mode')
 
 
 class Autonomy:

@@ -13,26 +13,25 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from curiosity_rosa_demo.agent.llm.call import CANCEL_GRACE_S, readable_actions
+from curiosity_rosa_demo.agent.llm.call import decide, ModelCallFailed, readable_actions
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model, ModelSetupError
-from curiosity_rosa_demo.agent.llm.errors import explain
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
-from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
-from curiosity_rosa_demo.agent.policy.suggestion import (
+from curiosity_rosa_demo.agent.policy.world import (
     Ask,
     cleaned_text,
     MAX_TEXT_CHARS,
+    PolicyAction,
     PromptSituation,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.world import PolicyAction
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, PolicyConfig
 from curiosity_rosa_demo.infra.config.behaviour import WorldView
 from curiosity_rosa_demo.infra.config.topics import Config
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
 TOOL_NAME = PolicyAction.__name__
@@ -52,9 +51,9 @@ def make_ask(config: Config, usage: UsageLedger | None) -> Ask:
 
 def for_policy(llm: LlmConfig, settings: PolicyConfig) -> LlmConfig:
     """``llm`` for one suggestion: no streaming, the policy's time limit, no retries (the next
-    window is the retry). The client times out just after the provider has given up.
+    window is the retry).
     """
-    limit = min(llm.timeout_s, settings.timeout_s + CANCEL_GRACE_S)
+    limit = min(llm.timeout_s, settings.timeout_s)
     return llm.model_copy(update={'timeout_s': limit, 'max_retries': 0, 'streaming': False})
 
 
@@ -70,19 +69,16 @@ def ask_chat_model(model: BaseChatModel, view: WorldView, llm: LlmConfig) -> Ask
             asked = model.with_structured_output(
                 PolicyAction, method='function_calling', include_raw=True
             )
-            answer: Any = asked.invoke([rules, question])
-            return read_action(answer['raw'])
-        except SuggestionFailed:
-            raise
-        except BudgetReached as reached:
-            raise SuggestionFailed(str(reached)) from None
         except NotImplementedError:
             raise SuggestionFailed(
                 f"The model '{llm.model}' of {llm.provider} cannot call tools: choose another "
                 'llm.model in agent.yaml, or policy.provider: routine.'
             ) from None
-        except Exception as error:
-            raise SuggestionFailed(explain(error, llm)) from None
+        try:
+            answer = decide(asked, [rules, question], llm, Cancellation())
+        except ModelCallFailed as failed:
+            raise SuggestionFailed(str(failed)) from None
+        return read_action(answer['raw'])
 
     return ask
 
@@ -119,26 +115,22 @@ def question_text(view: WorldView, situation: PromptSituation, refusals: str) ->
     return text
 
 
-def read_action(message: BaseMessage) -> PolicyAction:
+def read_action(message: AIMessage) -> PolicyAction:
     """The action in the model's tool call, its texts printable. Raises SuggestionFailed unless the
     message has exactly one complete call of the tool with valid arguments.
     """
-    if not isinstance(message, AIMessage):
-        raise SuggestionFailed('The model sent something that is no message of a model.')
-    calls = [*message.tool_calls, *message.invalid_tool_calls]
-    sent = len(message.additional_kwargs.get('tool_calls') or calls)
-    text = _text_of_message(message)
-    if not sent:
+    text, calls = _text_of_message(message), [*message.tool_calls, *message.invalid_tool_calls]
+    try:
+        readable_actions(message)
+    except (OutputParserException, RecursionError):
+        raise SuggestionFailed('The model wrote a call that cannot be read.', text) from None
+    if not calls:
         raise SuggestionFailed(
             f'The model answered in words instead of a call of {TOOL_NAME}.', text
         )
-    if sent > 1 or len(calls) > 1:
+    if len(calls) > 1:
         raise SuggestionFailed('The model made more than one call.', text)
-    try:
-        readable_actions(message)  # LangChain repairs a truncated call: check the raw one
-    except OutputParserException:
-        raise SuggestionFailed('The model wrote a call that cannot be read.', text) from None
-    if [call['name'] for call in calls] != [TOOL_NAME]:
+    if calls[0]['name'] != TOOL_NAME:
         raise SuggestionFailed(f'The model called something else than {TOOL_NAME}.', text)
     try:
         action = PolicyAction.model_validate(calls[0]['args'] or {}, strict=True)

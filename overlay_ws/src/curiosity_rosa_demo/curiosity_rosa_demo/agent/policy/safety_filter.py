@@ -10,9 +10,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 from curiosity_rosa_demo.agent.policy.world import (
     Blackboard,
     Memory,
+    Ongoing,
     PolicyAction,
     Source,
     WorldModel,
@@ -38,105 +42,92 @@ class SafetyFilter:
 
     def refusal_reason(self, action: PolicyAction, by: Source, board: Blackboard) -> str:
         """'' when the activity may start, otherwise the first reason against it."""
-        name, state, at = action.type, board.state, board.at
-        activity = self._world.view.activities.get(name)
+        activity = self._world.view.activities.get(action.type)
         if board.senses.hold_reason:
             return board.senses.hold_reason
         if activity is None:
             known = ', '.join(self._world.view.activities)
-            return f'there is no activity {name}; there are {known}'
-        return (
-            self._order_refusal(name, by, activity, state)
-            or self._place_refusal(activity, state.place)
-            or self._time_refusal(activity, at)
-            or self._device_refusal(activity, state)
-            or self._energy_refusal(activity, state, at)
-            or self._repeat_refusal(name, activity, state.memory, at)
-            or self._conflict_refusal(action, by, activity, state)
+            return f'there is no activity {action.type}; there are {known}'
+        reasons = chain(
+            self._against_its_order(action.type, by, activity, board.state),
+            self._against_place_and_time(activity, board.state, board.at),
+            self._against_means(activity, board.state, board.at),
+            self._against_a_repetition(action.type, activity, board.state.memory, board.at),
+            self._against_what_goes_on(action, by, activity, board.state.activity),
         )
+        return next(reasons, '')
 
-    def _order_refusal(
+    def _against_its_order(
         self, name: str, by: Source, activity: ActivityConfig, state: WorldState
-    ) -> str:
+    ) -> Iterator[str]:
         goes_on = state.activity.activity if state.activity else ''
         answers = {each.activity for each in self._world.view.emergencies}
         if name in answers and by is not Source.EMERGENCY:
-            return f'{name} begins only when something happens that it answers'
+            yield f'{name} begins only when something happens that it answers'
         if activity.ends and goes_on not in activity.ends:
-            return f'{name} begins only during {" or ".join(activity.ends)}'
+            yield f'{name} begins only during {" or ".join(activity.ends)}'
         if goes_on == name:
-            return f'{name} goes on already'
+            yield f'{name} goes on already'
         if by is not Source.EMERGENCY and any(each.activity == name for each in state.suspended):
-            return f'{name} was interrupted and goes on by itself'
-        return ''
+            yield f'{name} was interrupted and goes on by itself'
 
-    def _place_refusal(self, activity: ActivityConfig, place: str) -> str:
-        if not (activity.at or activity.to):
-            return ''
-        if place not in self._world.view.places:
-            return 'it is not known where it is'
-        if activity.at and place not in activity.at:
-            return f'it is at {place}, not at {" or ".join(activity.at)}'
-        if activity.to == place:
-            return f'it is at {place} already'
-        if activity.to and activity.to not in self._world.view.places[place].leads_to:
-            return f'no way leads from {place} to {activity.to}'
-        return ''
-
-    def _time_refusal(self, activity: ActivityConfig, at: float) -> str:
+    def _against_place_and_time(
+        self, activity: ActivityConfig, state: WorldState, at: float
+    ) -> Iterator[str]:
         world, window, days = self._world, activity.window, activity.days
+        place, to = state.place, activity.to
+        if (activity.at or to) and place not in world.view.places:
+            yield 'it is not known where it is'
+        if activity.at and place not in activity.at:
+            yield f'it is at {place}, not at {" or ".join(activity.at)}'
+        if to and to == place:
+            yield f'it is at {place} already'
+        if to and to not in world.view.places[place].leads_to:
+            yield f'no way leads from {place} to {to}'
         if days and world.day(window, at) not in days:
-            return f'only on {", ".join(days)}'
+            yield f'only on {", ".join(days)}'
         if window and not world.within(window, (), at):
-            return f'only in {window}'
-        return ''
+            yield f'only in {window}'
 
-    def _device_refusal(self, activity: ActivityConfig, state: WorldState) -> str:
+    def _against_means(
+        self, activity: ActivityConfig, state: WorldState, at: float
+    ) -> Iterator[str]:
         devices = self._world.view.devices
         for need in activity.needs:
             device, _, ability = need.partition('.')
             if not state.devices.get(device, devices[device].available):
-                return f'{device} cannot be used'
+                yield f'{device} cannot be used'
             if ability not in devices[device].abilities:
-                return f'{device} cannot {ability}'
-        return ''
-
-    def _energy_refusal(self, activity: ActivityConfig, state: WorldState, at: float) -> str:
-        if not activity.energy_min:
-            return ''
+                yield f'{device} cannot {ability}'
         energy = self._world.energy(state, at)
-        if energy >= activity.energy_min:
-            return ''
-        return f'its energy is {energy:.0%}, below {activity.energy_min:.0%}'
+        if energy < activity.energy_min:
+            yield f'its energy is {energy:.0%}, below {activity.energy_min:.0%}'
 
-    def _repeat_refusal(
+    def _against_a_repetition(
         self, name: str, activity: ActivityConfig, memory: Memory, at: float
-    ) -> str:
+    ) -> Iterator[str]:
         began, failed = memory.began.get(name), memory.failed.get(name)
         times = [memory.ended.get(name)]
         if began is not None and (failed is None or failed < began):
             times.append(began)  # a start that failed does not count
         last = max((time for time in times if time is not None), default=None)
         if last is not None and at - last < activity.again_after_h * 3600.0:
-            return f'again {activity.again_after_h:g} h after the last time at the earliest'
+            yield f'again {activity.again_after_h:g} h after the last time at the earliest'
         if failed is not None and at - failed < self._retry_s:
-            return f'it failed or was cancelled {(at - failed) / 60.0:.0f} min ago'
-        return ''
+            yield f'it failed or was cancelled {(at - failed) / 60.0:.0f} min ago'
 
-    def _conflict_refusal(
-        self, action: PolicyAction, by: Source, activity: ActivityConfig, state: WorldState
-    ) -> str:
-        ongoing = state.activity
+    def _against_what_goes_on(
+        self, action: PolicyAction, by: Source, activity: ActivityConfig, ongoing: Ongoing | None
+    ) -> Iterator[str]:
         if ongoing is None:
-            return ''
-        if ongoing.activity in activity.ends and (action.preemptive or by is not Source.MODEL):
-            return ''
+            return
+        name = ongoing.activity
+        if name in activity.ends and (action.preemptive or by is not Source.MODEL):
+            return
         if ongoing.by is Source.EMERGENCY:
-            return f'{ongoing.activity} goes on, an emergency'
-        if by is Source.EMERGENCY:
-            return ''
-        if not self._world.view.activities[ongoing.activity].interruptible:
-            return f'{ongoing.activity} goes on and cannot be interrupted'
-        if not action.preemptive:
-            return f'{ongoing.activity} goes on, and the action is not preemptive'
-        return ''
+            yield f'{name} goes on, an emergency'
+        if by is not Source.EMERGENCY:
+            if not self._world.view.activities[name].interruptible:
+                yield f'{name} goes on and cannot be interrupted'
+            if not action.preemptive:
+                yield f'{name} goes on, and the action is not preemptive'

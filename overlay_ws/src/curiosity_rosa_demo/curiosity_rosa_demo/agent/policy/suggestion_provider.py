@@ -9,7 +9,7 @@
 """Polls a model for suggestions, with a rate limit, a cache and a circuit breaker. Never blocks.
 
 Everything but the call itself runs in the policy's thread. "at" is the policy's time in seconds
-since the epoch; the duration of a call is measured by a monotonic clock.
+since the epoch.
 """
 
 from __future__ import annotations
@@ -18,28 +18,26 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
 import threading
-import time
 from typing import Generic, TypeVar
 
-from curiosity_rosa_demo.agent.llm.fallback import CircuitBreaker
+from curiosity_rosa_demo.agent.llm.errors import CircuitBreaker
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
-from curiosity_rosa_demo.agent.policy.suggestion import (
+from curiosity_rosa_demo.agent.policy.world import (
     Ask,
     cleaned_text,
     Key,
+    PolicyAction,
     PromptSituation,
     Suggestion,
     suggestion_text,
     SuggestionFailed,
 )
-from curiosity_rosa_demo.agent.policy.world import PolicyAction
 from curiosity_rosa_demo.infra.config.agent import PolicyConfig
 from curiosity_rosa_demo.infra.config.topics import Config
 
 MAX_SITUATIONS = 256  # situations in each of the two caches: answers and refusals
 MAX_REFUSALS = 8  # cached refusals of one situation
 MAX_REFUSALS_SENT = 5  # refusals in the prompt
-MAX_ABANDONED_CALLS = 8  # calls that still run after their time limit
 
 K = TypeVar('K', bound=Hashable)
 V = TypeVar('V')
@@ -72,12 +70,10 @@ class TtlCache(Generic[K, V]):
 
 @dataclass
 class _Call:
-    """One call. Its own thread sets ``ended``, then ``result``, once."""
+    """One call. Its own thread sets ``result``, once."""
 
     situation: PromptSituation
     at: float
-    begun: float
-    ended: float = 0.0
     result: PolicyAction | BaseException | None = None
 
 
@@ -89,7 +85,8 @@ class LLMPolicyProvider:
     """Asks the model at most once in each ``window_s``, and caches its answers.
 
     ``start`` runs ``ask`` in another thread. ``ask`` gets the situation and the recent refusals as
-    text; it raises SuggestionFailed. ``on_answer`` is called in that thread after ``ask`` ends.
+    text; it ends within ``timeout_s``, and raises SuggestionFailed. ``on_answer`` is called in
+    that thread after ``ask`` ends.
     """
 
     def __init__(
@@ -98,14 +95,12 @@ class LLMPolicyProvider:
         settings: PolicyConfig,
         *,
         start: Callable[[Callable[[], None]], None] = run_in_daemon_thread,
-        steady: Callable[[], float] = time.monotonic,
         on_answer: Callable[[], None] = lambda: None,
     ) -> None:
         self._ask, self._settings = ask, settings
-        self._start_thread, self._clock, self._on_answer = start, steady, on_answer
+        self._start_thread, self._on_answer = start, on_answer
         self._window = float('-inf')  # number of the last window with a call
         self._call: _Call | None = None
-        self._abandoned_calls: list[_Call] = []
         self._breaker = CircuitBreaker(settings.breaker_failures, settings.breaker_open_s)
         self._answers: TtlCache[Key, PolicyAction] = TtlCache(settings.cache_s)
         # By the type of an action and whether it is preemptive: why it was refused.
@@ -137,14 +132,7 @@ class LLMPolicyProvider:
             if reason := self._unavailable_reason(situation, at):
                 return Suggestion(None, reason=reason)
             self._call = self._started_call(situation, at)
-        call, limit_s = self._call, self._settings.timeout_s
-        result = call.result
-        ended = self._clock() if result is None else call.ended
-        if ended - call.begun > limit_s:
-            if result is None:
-                self._abandoned_calls.append(call)
-            limit = f'{limit_s:g} s (policy.timeout_s)'
-            result = SuggestionFailed(f'The model did not answer within {limit}.')
+        call, result = self._call, self._call.result
         if result is None:
             return None
         self._call = None
@@ -174,32 +162,26 @@ class LLMPolicyProvider:
             return reason
         if refused := self._refused.fresh(at).get(situation.key):
             return f'its idea was refused lately: {list(refused.values())[-1]}'
-        self._abandoned_calls = [each for each in self._abandoned_calls if each.result is None]
-        if len(self._abandoned_calls) >= MAX_ABANDONED_CALLS:
-            return f'{MAX_ABANDONED_CALLS} calls to it hang; restart its server, or the agent'
         return ''
 
     def _started_call(self, situation: PromptSituation, at: float) -> _Call:
         self._window = at // self._settings.window_s
         self._breaker.record_start()
-        call = _Call(situation, at, begun=self._clock())
+        call = _Call(situation, at)
         recent = [why for each in self._refused.fresh(at).values() for why in each.values()]
 
         def run() -> None:
-            result: PolicyAction | BaseException
             try:
-                result = self._ask(situation, '\n'.join(recent[-MAX_REFUSALS_SENT:]))
+                call.result = self._ask(situation, '\n'.join(recent[-MAX_REFUSALS_SENT:]))
             except BaseException as error:  # also SystemExit: poll() must get a result
-                result = error
-            call.ended = self._clock()
-            call.result = result
+                call.result = error
             with suppress(RuntimeError):  # on_answer's event loop has closed
                 self._on_answer()
 
         try:
             self._start_thread(run)
         except Exception as error:  # such as: can't start new thread
-            call.ended, call.result = call.begun, error
+            call.result = error
         return call
 
     def _suggestion(

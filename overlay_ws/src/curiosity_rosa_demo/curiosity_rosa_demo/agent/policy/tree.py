@@ -19,12 +19,12 @@ from functools import partial
 import re
 
 from curiosity_rosa_demo.agent.policy.safety_filter import SafetyFilter
-from curiosity_rosa_demo.agent.policy.suggestion import situation_of
 from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvider
 from curiosity_rosa_demo.agent.policy.world import (
     Blackboard,
     PolicyAction,
     Rejection,
+    situation_of,
     Source,
     WorldModel,
 )
@@ -44,9 +44,6 @@ STATUSES = {  # in words, and the colour in a drawing
     Status.RUNNING: ('goes on', 'lightblue'),
     Status.INVALID: ('not asked', 'white'),
 }
-# How node_text() ends: after a success without a reason, and after a failure.
-SUCCESS_SUFFIX = f': {STATUSES[Status.SUCCESS][0]}'
-FAILURE_SUFFIX = re.compile(rf': {STATUSES[Status.FAILURE][0]}(?: \(|$)')
 ANSI_COLOUR = re.compile('\x1b\\[[0-9;]*m')
 ROW, INDENT, GAP = 24.0, 24.0, 8.0  # of the drawing
 
@@ -138,9 +135,9 @@ class BehaviourTree:
 
     @property
     def path(self) -> list[str]:
-        """Each visited node with its status and reason, from the root down."""
-        visited = [node for _, node in _nodes(self._root) if node in self._visited]
-        return [node_text(node) for node in visited]
+        """Each visited node that did not fail, with its status and reason, from the root down."""
+        visited = (node for _, node in _nodes(self._root) if node in self._visited)
+        return [_node_text(node) for node in visited if node.status is not Status.FAILURE]
 
     def text(self) -> str:
         """With a mark for each visited node: o success, x failure, * running, and why."""
@@ -263,9 +260,11 @@ class BehaviourTree:
         self._board.rejected.append(Rejection(type=action.type, by=by, reason=reason))
 
 
-def node_text(node: Behaviour) -> str:
-    """One line: the node's name, status and reason."""
+def _node_text(node: Behaviour) -> str:
+    """The node's name, status and reason; the name alone of a success without a reason."""
     why = f' ({node.feedback_message})' if node.feedback_message else ''
+    if node.status is Status.SUCCESS and not why:
+        return node.name
     return f'{node.name}: {STATUSES[node.status][0]}{why}'
 
 

@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.llm.call import (
     rejected_answer,
     UnusableAnswer,
 )
-from curiosity_rosa_demo.agent.llm.usage_meter import BudgetReached
+from curiosity_rosa_demo.agent.llm.chat_model import BudgetReached
 from curiosity_rosa_demo.agent.react.plan import cancel_plan, next_step, trace_steps
 from curiosity_rosa_demo.agent.react.prompt import answer_text, calls_of, inputs_of, thought_text
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_plan

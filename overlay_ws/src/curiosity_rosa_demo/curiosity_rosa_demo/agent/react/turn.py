@@ -22,8 +22,7 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES
 from curiosity_rosa_demo.agent.react.situation import Limits, Situation, situation_of_facts
 from curiosity_rosa_demo.agent.react.world import RoverWorld
-from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Approval
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, ProposedOps, ReactState
@@ -36,7 +35,7 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 from pydantic import ConfigDict, Field
 
 if TYPE_CHECKING:
-    from curiosity_rosa_demo.agent.llm.fallback import FallbackModel
+    from curiosity_rosa_demo.agent.llm.errors import FallbackModel
     from curiosity_rosa_demo.agent.llm.usage import UsageLedger
     from langchain_core.messages import BaseMessage
 

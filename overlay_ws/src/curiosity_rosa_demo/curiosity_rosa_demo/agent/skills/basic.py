@@ -63,41 +63,31 @@ Image = Annotated[
 def tool_skills() -> Iterator[Callable[..., ToolResult]]:
     """The skills of ONE_CALL."""
     for name, text in ONE_CALL.items():
-        yield _drive(name, text) if name in MOTIONS else _one_call(name, text)
-
-
-def _one_call(name: str, text: str) -> Callable[..., ToolResult]:
-    tool = 'move_stop' if name == 'stop_base' else name
-
-    def run(call: SkillCall) -> ToolResult:
-        return call.world.tool(tool, call.cancellation)
-
-    run.__name__, run.__doc__ = name, text
-    return run
-
-
-def _drive(name: str, text: str) -> Callable[..., ToolResult]:
-    def run(call: SkillCall, duration_s: Duration) -> ToolResult:
-        return call.world.tool(name, call.cancellation, duration_s=duration_s)
-
-    run.__name__, run.__doc__ = name, text
-    return run
+        yield _tool_skill(name, text, 'move_stop' if name == 'stop_base' else name)
 
 
 def appendage_skill(name: str, text: str) -> Callable[..., ToolResult]:
     """The skill of one command of the robot's profile. Refused while the rover moves. It leads to
     a posture, so one that the adapter ended because it missed the agent is sent again.
     """
+    return _tool_skill(name, text, name, again=MAX_LOST_LEGS)
 
+
+def _tool_skill(name: str, text: str, tool: str, again: int = 0) -> Callable[..., ToolResult]:
     def run(call: SkillCall) -> ToolResult:
-        for _ in range(MAX_LOST_LEGS):
-            result = call.world.tool(name, call.cancellation)
+        result = call.world.tool(tool, call.cancellation)
+        for _ in range(again):
             if result.error_code not in LINK_LOST:
-                return result
-        return call.world.tool(name, call.cancellation)
+                break
+            result = call.world.tool(tool, call.cancellation)
+        return result
 
-    run.__name__, run.__doc__ = name, text
-    return run
+    def drive(call: SkillCall, duration_s: Duration) -> ToolResult:
+        return call.world.tool(tool, call.cancellation, duration_s=duration_s)
+
+    skill = drive if name in MOTIONS else run
+    skill.__name__, skill.__doc__ = name, text
+    return skill
 
 
 def analyze_ground(call: SkillCall, image: Image = 'last') -> ToolResult:

@@ -16,18 +16,20 @@ cancellation stays requested, and it holds its resources until its thread ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import copy_context
 import json
+import logging
 import threading
 import time
 from typing import Any
 import uuid
 
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import (
     BadArguments,
+    fraction_of,
+    is_due,
     ResourceBusy,
     Skill,
     SkillCall,
@@ -57,11 +59,98 @@ STOPPED: dict[str, SkillStatus] = {  # of a skill that was stopped; under any ot
     RefusalCode.UNKNOWN: SkillStatus.UNKNOWN,
     RefusalCode.INTERRUPTED: SkillStatus.UNKNOWN,
 }
+ProgressListener = Callable[[RunningSkill], None]
+
+_log = logging.getLogger('curiosity_rosa.skills')
 
 
 def status_of(result: ToolResult) -> SkillStatus:
     """How the run of a skill ended, as the designs call it."""
     return SkillStatus.SUCCESS if result.ok else STOPPED.get(result.error_code, SkillStatus.FAILED)
+
+
+class SkillMonitor:
+    """The skills that run now, from every executor of the agent, with their resources and their
+    progress; thread-safe. It is the lock of the resources base, mast and camera: two skills that
+    need the same resource never run at once. A skill that did not react to its stop holds its
+    resources until its thread ends, because it may still use them.
+
+    Two callbacks run in the thread of the skill: ``listener`` with each progress report that is
+    due, and ``on_violation`` with the reason of each failure that breaks a safety rule.
+
+    An entry whose ``goal_id`` is a task's ID represents the task itself. It does not compete with
+    the skills that this task starts.
+
+    ``rover_clock`` counts the time-outs of skills that hold a resource of the rover.
+    """
+
+    def __init__(
+        self,
+        listener: ProgressListener = lambda run: None,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        rover_clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._listener, self._clock, self.rover_clock = listener, clock, rover_clock
+        self.on_violation: Callable[[str], None] = lambda reason: None
+        self._lock = threading.RLock()
+        self._running: dict[str, RunningSkill] = {}
+        self._told: dict[str, tuple[float, float]] = {}  # the last report: seconds, fraction
+
+    def claim(self, run: RunningSkill) -> None:
+        """Add ``run``, which holds its resources until ``release``. Raises ResourceBusy."""
+        with self._lock:
+            holder = self.holder_of(run.resources_occupied)
+            if holder is not None:
+                shared = set(run.resources_occupied).intersection(holder.resources_occupied)
+                raise ResourceBusy(
+                    f'RESOURCE_CONFLICT: {run.skill_name} needs {", ".join(sorted(shared))}, '
+                    f'which {holder.skill_name} holds; wait for it, or cancel it'
+                )
+            self.enter(run)
+
+    def enter(self, run: RunningSkill) -> None:
+        """Add a task without a check: the task scheduler has reserved its resources."""
+        with self._lock:
+            self._running[run.goal_id] = run
+
+    def release(self, goal_id: str) -> None:
+        """Remove a run that has ended. Does nothing for an unknown ID."""
+        with self._lock:
+            self._running.pop(goal_id, None)
+            self._told.pop(goal_id, None)
+
+    def report(self, goal_id: str, progress: Json) -> None:
+        """Store a progress report of a run. Exceptions of the listener are logged, not raised."""
+        now_s, fraction = self._clock(), fraction_of(progress)
+        with self._lock:
+            run = self._running.get(goal_id)
+            if run is None:
+                return
+            run = self._running[goal_id] = run.model_copy(update={'progress': progress})
+            told_s, before = self._told.setdefault(goal_id, (now_s, 0.0))
+            if not is_due(progress, now_s - told_s, before):
+                return
+            self._told[goal_id] = (now_s, before if fraction is None else fraction)
+        try:
+            self._listener(run)
+        except Exception:
+            _log.exception('event=progress_not_told skill=%s', run.skill_name)
+
+    def running(self) -> list[RunningSkill]:
+        """The running skills and tasks, oldest first."""
+        with self._lock:
+            return list(self._running.values())
+
+    def competing(self) -> list[RunningSkill]:
+        """The running skills that compete with a skill started in this context."""
+        task_id = current_order().task_id
+        return [run for run in self.running() if not task_id or run.goal_id != task_id]
+
+    def holder_of(self, resources: Collection[str]) -> RunningSkill | None:
+        """The running skill that blocks a skill started in this context from ``resources``."""
+        needs = set(resources)
+        return next((run for run in self.competing() if needs & {*run.resources_occupied}), None)
 
 
 class SkillExecutor:

@@ -15,14 +15,12 @@ the Config.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib.metadata import EntryPoint
 import inspect
 from typing import Annotated, Any, get_type_hints
 
 from curiosity_rosa_demo.agent.skills.skill import BadSkill, Skill
 from curiosity_rosa_demo.domain.models import json_object, ToolResult
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
-from curiosity_rosa_demo.infra.config.topics import Config
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -135,12 +133,3 @@ def _parameter_problem(parameter: inspect.Parameter, hints: Mapping[str, Any]) -
     if name in RESERVED_PARAMETERS or name.startswith(('_', 'model_')) or hasattr(BaseModel, name):
         return 'has a name that is taken; give it another'
     return ''
-
-
-def load_plugin(entry: EntryPoint, config: Config) -> Skill:
-    """The skill of an entry point. Whatever its package raises passes through."""
-    loaded = entry.load()
-    skill = loaded if isinstance(loaded, Skill) else loaded(config)
-    if not isinstance(skill, Skill):
-        raise BadSkill(f'{entry.value} made a {type(skill).__name__}; it must make a Skill')
-    return skill

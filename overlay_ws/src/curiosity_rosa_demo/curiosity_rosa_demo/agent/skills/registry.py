@@ -19,14 +19,10 @@ from curiosity_rosa_demo.agent.skills import basic
 from curiosity_rosa_demo.agent.skills.drive import drive_distance, navigate_to_pose, turn_angle
 from curiosity_rosa_demo.agent.skills.knowledge import make_search_knowledge
 from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
-from curiosity_rosa_demo.agent.skills.plugins import (
-    ENTRY_POINT_GROUP,
-    load_plugin,
-    skill_of,
-)
+from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, BadSkill, Skill, UnknownSkill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
-from curiosity_rosa_demo.domain.models import json_object, ToolResult
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import read_answer
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -118,11 +114,7 @@ def checked_arguments(skill: Skill, arguments: object) -> dict[str, Any]:
 
 def arguments_as_json(skill: Skill, arguments: object) -> Json:
     """Validated arguments as JSON. Raises BadArguments."""
-    given = _validated_arguments(skill, arguments).model_dump(mode='json')
-    try:
-        return json_object(given)
-    except ValueError as error:  # NaN, which has no JSON form
-        raise BadArguments(f'{skill.name}: {error}') from None
+    return _validated_arguments(skill, arguments).model_dump(mode='json')
 
 
 def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
@@ -159,7 +151,12 @@ def make_registry(config: Config) -> SkillRegistry:
         raise ConfigError(f'skills.yaml: {error}') from None
     for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda each: each.name):
         try:
-            registry.register(_configured(load_plugin(entry, config), config))
+            made = entry.load()
+            skill = made if isinstance(made, Skill) else made(config)
+            if not isinstance(skill, Skill):
+                kind = type(skill).__name__
+                raise BadSkill(f'{entry.value} made a {kind}; it must make a Skill')
+            registry.register(_configured(skill, config))
         except (Exception, SystemExit) as error:  # whatever the code of others does
             why = f'{type(error).__name__}: {one_line(str(error)) or "no reason given"}'
             registry.notes.append(f'{ENTRY_POINT_GROUP}: {entry.name} is left out: {why}')
@@ -183,7 +180,7 @@ def _own_functions(config: Config) -> Iterator[Callable[..., ToolResult]]:
 
 def _configured(skill: Skill, config: Config) -> Skill:
     """``skill`` with its settings of skills.yaml, if that names it, and the common error map below
-    its own. The description tells the model its limits and cost; the routine reads them, too.
+    its own. The description tells the model its limits and cost.
     """
     settings = config.skills.skills.get(skill.name, skill.settings)
     errors = _by_code(config.skills.error_map) | _by_code(settings.error_map)

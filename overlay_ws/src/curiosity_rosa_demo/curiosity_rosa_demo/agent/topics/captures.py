@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The last captures with their pictures.
+"""The last captures and analyses with their pictures, and the files that a run leaves of them.
 
 The simulator latches each captured picture, and publishes every frame while it has a subscriber.
 So this module subscribes when a capture has succeeded, and unsubscribes when its picture is here.
@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 import json
+import math
 from pathlib import Path
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.pictures import (
@@ -41,23 +42,71 @@ from sensor_msgs.msg import CompressedImage
 
 PICTURE_TIMEOUT_S = 3.0  # longest wait for a picture; the capture is then dropped
 POLL_PERIOD_S = 0.5
+MAX_PICTURES = 5  # on a shelf
 
 
-@dataclass(frozen=True)
-class _PendingCapture:
-    """A capture whose picture has not arrived, its pose, and its deadline (steady seconds)."""
+class Shelf:
+    """The newest pictures of a topic by the stamp of their frame. ``lasting``: it keeps one
+    subscription; else there is one between ``_subscribe`` and ``_unsubscribe``. ``_changed``
+    guards it.
+    """
+
+    def __init__(self, node: Node, topic: str, *, lasting: bool) -> None:
+        self._node, self._topic, self._lasting = node, topic, lasting
+        self._changed = threading.Condition()
+        self._pictures: deque[tuple[float, Picture]] = deque(maxlen=MAX_PICTURES)
+        self._done_with: list[Any] = []  # subscriptions to destroy in the spin thread
+        self._subscription: Any = None
+        if lasting:
+            self._subscribe()
+
+    def _subscribe(self) -> None:
+        if self._subscription is None:
+            self._subscription = self._node.create_subscription(
+                CompressedImage, self._topic, self._on_picture, history_qos(1)
+            )
+
+    def _unsubscribe(self) -> None:
+        """Call with the lock held. The next subscription gets the latched picture."""
+        if self._subscription is not None and not self._lasting:
+            self._done_with.append(self._subscription)
+            self._subscription = None
+            self._pictures.clear()
+
+    def _on_picture(self, message: CompressedImage) -> None:
+        """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
+        if len(message.data) > MAX_PICTURE_BYTES:
+            return
+        stamp = message.header.stamp
+        picture = Picture(bytes(message.data), time.time(), time.monotonic())
+        with self._changed:
+            self._pictures.append((stamp.sec + stamp.nanosec * 1e-9, picture))
+            self._take()
+            self._changed.notify_all()
+
+    def _take(self) -> None:
+        """Called with the lock held when a picture has come."""
+
+    def _find(self, stamp_s: float | None, since_s: float = math.inf) -> Picture | None:
+        """Call with the lock held: the newest picture with this stamp; for None, of a frame
+        without one, the newest that was received at ``since_s`` (steady seconds) or later.
+        """
+        for each_s, picture in reversed(self._pictures):
+            if picture.received_s >= since_s if stamp_s is None else each_s == stamp_s:
+                return picture
+        return None
+
+
+class _PendingCapture(NamedTuple):
+    """A capture whose picture has not arrived, its pose, and since when (steady seconds)."""
 
     event: TraceEvent
     taken: CaptureTaken
     pose: RoverPose | None
-    until_s: float
-
-    def has(self, stamp_s: float) -> bool:
-        """Whether a picture with this stamp is its own; any is, if its frame has no stamp."""
-        return self.taken.stamp_s in (None, stamp_s)
+    since_s: float
 
 
-class Captures:
+class Captures(Shelf):
     """``pose`` returns the rover's pose; None: unknown. ``always_on``: keep one subscription. A
     new one finds no publisher while a discovery server is away.
     """
@@ -70,142 +119,88 @@ class Captures:
         *,
         always_on: bool = False,
     ) -> None:
-        self._node, self._pose, self._always_on = node, pose, always_on
-        self._topic = config.topics.images.output_capture_compressed
-        self._threshold = config.thresholds.quality.score_threshold
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        self._pose, self._threshold = pose, config.thresholds.quality.score_threshold
         self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
-        self._subscription: Any = self._subscribe() if always_on else None
-        # of a lasting subscription: the picture may come before its capture is recorded here
-        self._last: tuple[float, Picture] | None = None
-        self._done_with: list[Any] = []  # subscriptions to destroy in the spin thread
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
+        topic = config.topics.images.output_capture_compressed
+        super().__init__(node, topic, lasting=always_on)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
 
     def recent(self) -> list[Capture]:
         """The recent captures, the oldest first. Thread-safe."""
-        with self._lock:
+        with self._changed:
             return list(self._captures)
 
     def is_waiting(self) -> bool:
         """Whether the picture of a capture is due. Thread-safe."""
-        with self._lock:
+        with self._changed:
             return bool(self._pending)
 
     def of(self, event: TraceEvent) -> Capture | None:
         """The capture of a recorded event. Waits for its picture; None: none came in time."""
-
-        def known() -> Capture | None:
+        with self._changed:
+            self._changed.wait_for(
+                lambda: all(each.event is not event for each in self._pending), PICTURE_TIMEOUT_S
+            )
             found = (each for each in self._captures if each.event_id == event.event_id)
             return next(found, None)
-
-        def settled() -> bool:
-            return known() is not None or all(each.event is not event for each in self._pending)
-
-        with self._lock:
-            self._changed.wait_for(settled, PICTURE_TIMEOUT_S)
-            return known()
 
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread except the spin thread."""
         taken = CaptureTaken.of(event)
         if taken is None or not taken.ok or taken.score is None:
             return
-        pending = _PendingCapture(event, taken, self._pose(), time.monotonic() + PICTURE_TIMEOUT_S)
-        with self._lock:
-            if taken.stamp_s is not None and self._last and pending.has(self._last[0]):
-                self._keep(pending, self._last[1])
-                return
+        pending = _PendingCapture(event, taken, self._pose(), time.monotonic())
+        with self._changed:
             self._pending.append(pending)
-            if self._subscription is None:
-                self._subscription = self._subscribe()
+            self._take()  # its picture may have come before its event
+            if self._pending:
+                self._subscribe()
 
-    def _subscribe(self) -> Any:
-        return self._node.create_subscription(
-            CompressedImage, self._topic, self._on_picture, history_qos(1)
-        )
-
-    def _on_picture(self, message: CompressedImage) -> None:
-        """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
-        if len(message.data) > MAX_PICTURE_BYTES:
-            return
-        picture = Picture(bytes(message.data), time.time(), time.monotonic())
-        stamp = message.header.stamp
-        stamp_s = stamp.sec + stamp.nanosec * 1e-9
-        with self._lock:
-            if self._always_on:
-                self._last = stamp_s, picture
-            pending = next((each for each in reversed(self._pending) if each.has(stamp_s)), None)
-            if pending is None:
-                return
+    def _take(self) -> None:
+        """Call with the lock held: keep the newest capture whose picture has come."""
+        for pending in reversed(self._pending):
+            picture = self._find(pending.taken.stamp_s, pending.since_s)
+            if picture is None:
+                continue
             while self._pending.popleft() is not pending:
                 pass  # a newer picture has replaced theirs
-            self._keep(pending, picture)
-            if not self._pending:
-                self._unsubscribe()
-
-    def _keep(self, pending: _PendingCapture, picture: Picture) -> None:
-        """Call with the lock held."""
-        self._captures.append(_capture_of(pending, picture, self._threshold))
-        while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
-            self._captures.popleft()
+            score, is_good = pending.taken.score or 0.0, pending.taken.is_good(self._threshold)
+            event_id = pending.event.event_id
+            self._captures.append(Capture(event_id, picture, score, is_good, pending.pose))
+            while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
+                self._captures.popleft()
+            break
+        if not self._pending:
+            self._unsubscribe()
         self._changed.notify_all()
-
-    def _unsubscribe(self) -> None:
-        """Call with the lock held. The next capture subscribes anew and gets the latched picture.
-
-        The old subscription may already have received that picture before its capture was
-        recorded here.
-        """
-        if self._subscription is not None and not self._always_on:
-            self._done_with.append(self._subscription)
-            self._subscription = None
 
     def _drop_expired(self) -> None:
         """Drop captures whose picture is overdue. Runs in the spin thread."""
-        with self._lock:
-            while self._pending and self._pending[0].until_s < time.monotonic():
+        oldest_s = time.monotonic() - PICTURE_TIMEOUT_S
+        with self._changed:
+            while self._pending and self._pending[0].since_s < oldest_s:
                 self._pending.popleft()
-                self._changed.notify_all()
-            if not self._pending:
-                self._unsubscribe()
+            self._take()
             while self._done_with:
                 self._node.destroy_subscription(self._done_with.pop())
 
 
-def _capture_of(pending: _PendingCapture, picture: Picture, threshold: float) -> Capture:
-    taken, event_id = pending.taken, pending.event.event_id
-    is_good = taken.is_good(threshold)
-    return Capture(event_id, picture, taken.score or 0.0, is_good, pending.pose)
-
-
-# --- The newest analyses of the ground with their annotated pictures ---------------------------
-# The simulator publishes a picture only for an analysis, so a standing subscription costs nothing.
-
-
-MAX_PICTURES = 5
-
-
-class Analyses:
-    """Keeps the last MAX_PICTURES annotated pictures by the stamp of their frame."""
+class Analyses(Shelf):
+    """The newest analyses of the ground with their annotated pictures. The simulator publishes a
+    picture only for an analysis, so a lasting subscription costs nothing.
+    """
 
     def __init__(self, node: Node, config: Config) -> None:
-        self._changed = threading.Condition()
-        self._pictures: deque[tuple[float, Picture]] = deque(maxlen=MAX_PICTURES)
         self._newest: tuple[AnalyzedGround, float | None] | None = None  # with its stamp
-        topic = config.topics.images.output_analysis_compressed
-        self._subscription = node.create_subscription(
-            CompressedImage, topic, self._on_picture, history_qos(1)
-        )
+        super().__init__(node, config.topics.images.output_analysis_compressed, lasting=True)
 
     def picture_of(self, event: TraceEvent) -> Picture | None:
         """The annotated picture of an analysis. Waits for it; None: none came in time."""
         analyzed = GroundAnalyzed.of(event)
         stamp_s = None if analyzed is None else analyzed.stamp_s
         with self._changed:
-            self._changed.wait_for(lambda: self._of(stamp_s) is not None, PICTURE_TIMEOUT_S)
-            return self._of(stamp_s)
+            return self._changed.wait_for(lambda: self._find(stamp_s), PICTURE_TIMEOUT_S)
 
     def newest(self) -> AnalyzedGround | None:
         """The newest analysis of this agent; its picture may follow. Does not wait."""
@@ -213,7 +208,7 @@ class Analyses:
             if self._newest is None:
                 return None
             analyzed, stamp_s = self._newest
-            return replace(analyzed, picture=self._of(stamp_s))
+            return replace(analyzed, picture=self._find(stamp_s))
 
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread."""
@@ -222,20 +217,6 @@ class Analyses:
             newest = AnalyzedGround(event.event_id, event.ts, analyzed.analysis, None)
             with self._changed:
                 self._newest = newest, analyzed.stamp_s
-
-    def _of(self, stamp_s: float | None) -> Picture | None:
-        """Call with the lock held."""
-        return next((each for at, each in self._pictures if at == stamp_s), None)
-
-    def _on_picture(self, message: CompressedImage) -> None:
-        """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
-        if len(message.data) > MAX_PICTURE_BYTES:
-            return
-        stamp = message.header.stamp
-        picture = Picture(bytes(message.data), time.time(), time.monotonic())
-        with self._changed:
-            self._pictures.append((stamp.sec + stamp.nanosec * 1e-9, picture))
-            self._changed.notify_all()
 
 
 # -----------------------------------------------------------------------------------------------

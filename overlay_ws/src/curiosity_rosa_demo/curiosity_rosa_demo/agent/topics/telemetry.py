@@ -98,7 +98,7 @@ BODY_OFFSET_BYTES = 12  # of a CDR message: after 4 bytes of encapsulation and 8
 
 
 class TelemetrySource:
-    """Sources: odometry, battery, scan, estop, adapter, as in ``kernel/validation.py``.
+    """Sources: odometry, battery, scan, estop, adapter, as in ``kernel/sense.py``.
 
     The callbacks run in the thread that spins ``node``; ``on_urgent`` is called there when the
     e-stop changes, and when the adapter's status changes in more than its measured numbers.

@@ -14,7 +14,7 @@ from collections import Counter as Tally
 from collections.abc import Mapping
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import no_json
-from curiosity_rosa_demo.agent.llm.budget import SCOPES
+from curiosity_rosa_demo.agent.llm.usage import SCOPES
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
 from curiosity_rosa_demo.agent.tasks import LifecycleState

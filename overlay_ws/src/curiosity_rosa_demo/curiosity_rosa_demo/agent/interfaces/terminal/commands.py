@@ -42,7 +42,7 @@ from curiosity_rosa_demo.agent.kernel.hear import (
     Said,
 )
 from curiosity_rosa_demo.agent.language import understand
-from curiosity_rosa_demo.agent.llm.budget import usage_table
+from curiosity_rosa_demo.agent.llm.usage import usage_table
 from curiosity_rosa_demo.agent.memory import event_line
 from curiosity_rosa_demo.agent.react.plan import plan_text
 from curiosity_rosa_demo.agent.react.texts import budget_text, pending_table

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.halt import Halt
-from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
+from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task

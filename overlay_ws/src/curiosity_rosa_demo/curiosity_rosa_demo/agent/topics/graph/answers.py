@@ -9,7 +9,7 @@
 """Answers questions about the ROS graph: data, and one text in the language of the question.
 
 Everything is bounded: rows, text, time, questions at once. Names and contents of the graph are
-data: printable and clipped. No ROS here but through the port.
+data: printable and clipped. No ROS here but through the reader.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dataclasses import dataclass
 import threading
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort, mismatched
-from curiosity_rosa_demo.agent.topics.graph.texts import (
+from curiosity_rosa_demo.agent.topics.graph.links import (
+    mismatched,
     NotFound,
     resolve,
     why_no_picture,
 )
+from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (
     Endpoint,
-    GraphKind,
     GraphQuery,
     GraphSnapshot,
     Sample,
@@ -60,7 +60,7 @@ PARAMETER_SERVICES = (
 class GraphAnswers:
     """Thread-safe; a call blocks for a few seconds at most."""
 
-    def __init__(self, port: GraphPort, topics: Topics) -> None:
+    def __init__(self, port: RclpyGraph, topics: Topics) -> None:
         self._port, self._topics = port, topics
         self._free = threading.BoundedSemaphore(MAX_AT_ONCE)
 
@@ -77,10 +77,10 @@ class GraphAnswers:
 
 @dataclass
 class _Asked:
-    """One question while it is answered."""
+    """One question while it is answered: by the method that is called as its GraphKind."""
 
-    port: GraphPort
-    topics: Topics
+    port: RclpyGraph
+    names: Topics
     query: GraphQuery
     language: str
     cancellation: Cancellation
@@ -89,7 +89,7 @@ class _Asked:
         self.cancellation.check()
         try:
             self.graph = self.port.snapshot()
-            head, rows = _ANSWERS[self.query.kind](self)
+            head, rows = getattr(self, self.query.kind.value)()
         except NotFound as missing:
             return ToolResult.failure(self._missing_text(missing))
         except ServiceFailed as failure:
@@ -122,8 +122,8 @@ class _Asked:
 
     # --- what a name means --------------------------------------------------------------------
 
-    def topic(self) -> TopicInfo:
-        images, rover = self.topics.images, self.topics.rover
+    def _topic(self) -> TopicInfo:
+        images, rover = self.names.images, self.names.rover
         camera = images.input_raw if images.input == 'raw' else images.input_compressed
         aliases = {'camera': camera, 'odometry': rover.odometry, 'odom': rover.odometry}
         aliases |= {'lidar': rover.scan, 'laser': rover.scan, 'scan': rover.scan}
@@ -135,7 +135,7 @@ class _Asked:
         assert found is not None
         return found
 
-    def node(self) -> str:
+    def _node(self) -> str:
         """Exact nodes go first: ``adapter`` is a node, although other nodes contain it."""
         return resolve(self.query.name, self.graph.nodes)
 
@@ -144,7 +144,7 @@ class _Asked:
     def nodes(self) -> _Rows:
         return self.text('nodes', count=len(self.graph.nodes)), self.graph.nodes
 
-    def list_topics(self) -> _Rows:
+    def topics(self) -> _Rows:
         return self._topic_rows('topics', lambda each: True)
 
     def without_subscribers(self) -> _Rows:
@@ -161,19 +161,21 @@ class _Asked:
         rows = [f'{e.name} [{", ".join(e.types)}]' for e in self.graph.topics if is_wanted(e)]
         return self.text(key, count=len(rows)), rows
 
-    def one_topic(self) -> _Rows:
+    def topic(self) -> _Rows:
         head, publishers = self.publishers()
         second, subscribers = self.subscribers()
         return head, [*publishers, second, *subscribers]
 
     def type(self) -> _Rows:
         try:
-            topic = self.topic()
+            topic = self._topic()
         except NotFound:
             services = {each.name: each for each in (*self.graph.services, *self.graph.actions)}
             service = services[resolve(self.query.name, services)]
             return self.text('type', name=service.name, type=service.type), ()
         return self.text('type', name=topic.name, type=', '.join(topic.types)), ()
+
+    qos = topic
 
     def publishers(self) -> _Rows:
         return self._ends('publishers', 'publishes', lambda topic: topic.publishers)
@@ -186,10 +188,10 @@ class _Asked:
     ) -> _Rows:
         """Of a topic; if no topic has that name, the topics of the node that has it."""
         try:
-            topic = self.topic()
+            topic = self._topic()
         except NotFound as missing:
             try:
-                node = self.node()
+                node = self._node()
             except NotFound:
                 raise missing from None
             rows = [
@@ -203,10 +205,10 @@ class _Asked:
         rows = [f'{end.node} ({end.qos.text})' for end in found]
         return self.text(key, name=topic.name, type=types, count=len(found)), rows
 
-    def one_node(self) -> _Rows:
+    def node(self) -> _Rows:
         if not self.query.name:
             return self.nodes()
-        node, parts = self.node(), []
+        node, parts = self._node(), []
         for key, names in (
             ('publishes', [e.name for e in self.graph.topics if _has(e.publishers, node)]),
             ('subscribes', [e.name for e in self.graph.topics if _has(e.subscriptions, node)]),
@@ -218,7 +220,7 @@ class _Asked:
     def qos_mismatches(self) -> _Rows:
         found = mismatched(self.graph)
         if self.query.name:
-            name = self.topic().name
+            name = self._topic().name
             found = [each for each in found if each.topic == name]
         if not found:
             return self.text('no_mismatch'), ()
@@ -240,7 +242,7 @@ class _Asked:
             try:
                 name = resolve(self.query.name, [each.name for each in found])
             except NotFound:
-                node = self.node()
+                node = self._node()
                 found = [each for each in found if node in each.nodes]
             else:
                 found = [each for each in found if each.name == name]
@@ -256,7 +258,7 @@ class _Asked:
         if not self.query.name:
             known = clip(', '.join(self.graph.nodes), MAX_LINE_CHARS)
             return self.text('which_node', known=known), ()
-        node, parameter = self.node(), self.query.parameter
+        node, parameter = self._node(), self.query.parameter
         values = self.port.parameters(node, self.cancellation)
         if not parameter:
             rows = [f'{name}: {value}' for name, value in values.items()]
@@ -268,34 +270,20 @@ class _Asked:
         return self.text('parameter', name=node, parameter=parameter, value=value), ()
 
     def rate(self) -> _Rows:
-        return self._measured(
-            lambda topic, sample: self.text(
-                'rate',
-                name=topic.name,
-                rate=1.0 / max(sample.interval_s or 0.0, 1e-6),
-                count=sample.count,
-                seconds=sample.seconds,
-            )
-        )
+        return self._measured('rate')
 
     def bandwidth(self) -> _Rows:
-        return self._measured(
-            lambda topic, sample: self.text(
-                'bandwidth',
-                name=topic.name,
-                kilobytes=sample.bytes / sample.count / max(sample.interval_s or 0.0, 1e-6) / 1e3,
-                count=sample.count,
-                seconds=sample.seconds,
-                mean=round(sample.bytes / sample.count),
-            )
-        )
+        return self._measured('bandwidth')
 
-    def _measured(self, line: Callable[[TopicInfo, Sample], str]) -> _Rows:
-        topic = self.topic()
+    def _measured(self, key: str) -> _Rows:
+        topic = self._topic()
         sample = self.port.listen(topic, LISTEN_S, self.cancellation)
-        if sample.count > 1 and sample.interval_s is not None:
-            return line(topic, sample), ()
-        return self._too_few(topic, sample), ()
+        if sample.count < 2 or sample.interval_s is None:
+            return self._too_few(topic, sample), ()
+        rate, mean = 1.0 / max(sample.interval_s, 1e-6), sample.bytes / sample.count
+        values = {'rate': rate, 'kilobytes': mean * rate / 1e3, 'mean': round(mean)}
+        heard = {'count': sample.count, 'seconds': sample.seconds}
+        return self.text(key, name=topic.name, **values, **heard), ()
 
     def _too_few(self, topic: TopicInfo, sample: Sample) -> str:
         if sample.problem:
@@ -306,7 +294,7 @@ class _Asked:
         return self.text('silent', count=len(topic.publishers), **values)
 
     def newest_message(self) -> _Rows:
-        topic = self.topic()
+        topic = self._topic()
         sample = self.port.listen(topic, NEWEST_S, self.cancellation, first_only=True)
         if not sample.message:
             return self._too_few(topic, sample), ()
@@ -331,10 +319,8 @@ class _Asked:
         return self.text('frames', count=len(rows)), rows
 
     def no_picture(self) -> _Rows:
-        _, text = why_no_picture(
-            self.port, self.graph, self.topics.images, self.language, self.cancellation
-        )
-        return text, ()
+        images, language = self.names.images, self.language
+        return why_no_picture(self.port, self.graph, images, language, self.cancellation), ()
 
 
 _Rows = tuple[str, Iterable[str]]
@@ -348,26 +334,3 @@ def _own_services(graph: GraphSnapshot) -> list[ServiceInfo]:
     return [
         each for each in graph.services if each.name.rpartition('/')[2] not in PARAMETER_SERVICES
     ]
-
-
-_ANSWERS: dict[GraphKind, Callable[[_Asked], _Rows]] = {
-    GraphKind.NODES: _Asked.nodes,
-    GraphKind.NODE: _Asked.one_node,
-    GraphKind.TOPICS: _Asked.list_topics,
-    GraphKind.TOPIC: _Asked.one_topic,
-    GraphKind.TYPE: _Asked.type,
-    GraphKind.PUBLISHERS: _Asked.publishers,
-    GraphKind.SUBSCRIBERS: _Asked.subscribers,
-    GraphKind.WITHOUT_SUBSCRIBERS: _Asked.without_subscribers,
-    GraphKind.WITHOUT_PUBLISHERS: _Asked.without_publishers,
-    GraphKind.QOS: _Asked.one_topic,
-    GraphKind.QOS_MISMATCHES: _Asked.qos_mismatches,
-    GraphKind.SERVICES: _Asked.services,
-    GraphKind.ACTIONS: _Asked.actions,
-    GraphKind.PARAMETERS: _Asked.parameters,
-    GraphKind.RATE: _Asked.rate,
-    GraphKind.BANDWIDTH: _Asked.bandwidth,
-    GraphKind.NEWEST_MESSAGE: _Asked.newest_message,
-    GraphKind.FRAMES: _Asked.frames,
-    GraphKind.NO_PICTURE: _Asked.no_picture,
-}

@@ -15,15 +15,15 @@ subscriptions and clients are destroyed in the spin thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import importlib
+import itertools
 import math
 import re
 import threading
 import time
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from curiosity_rosa_demo.agent.topics.graph.message_text import message_lines
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (
     Endpoint,
@@ -54,94 +54,6 @@ from rclpy.qos import (
     ReliabilityPolicy,
 )
 
-# --- The port through which answers read the ROS graph. It has no method that writes -----------
-
-
-class GraphPort(Protocol):
-    """Thread-safe. The calls block for a bounded time."""
-
-    def snapshot(self) -> GraphSnapshot:
-        """What the middleware has discovered."""
-
-    def listen(
-        self,
-        topic: TopicInfo,
-        seconds: float,
-        cancellation: Cancellation,
-        *,
-        first_only: bool = False,
-    ) -> Sample:
-        """Listen for ``seconds`` at most. Raises TurnCancelled."""
-
-    def parameters(self, node: str, cancellation: Cancellation) -> dict[str, str]:
-        """The parameters of ``node`` as text. Raises ServiceFailed and TurnCancelled."""
-
-    def frames(self) -> Sequence[FrameAge]: ...
-
-
-# -----------------------------------------------------------------------------------------------
-# Whether a publisher and a subscription match, by the rules of DDS (request versus offered)
-#
-# OMG DDS 1.4, section 2.2.3: the offered reliability, durability and liveliness must be at least
-# those requested; the offered deadline and lease must be at most those requested. Pure.
-
-
-class Mismatch(NamedTuple):
-    topic: str
-    publisher: str
-    subscriber: str
-    reasons: tuple[str, ...]
-
-
-def incompatibilities(offered: Qos, requested: Qos) -> tuple[str, ...]:
-    """The policies that keep the two apart, as "name: offered, requested"; empty: they match."""
-    checks = (
-        ('reliability', requested.reliable and not offered.reliable, 'best effort', 'reliable'),
-        (
-            'durability',
-            requested.transient_local and not offered.transient_local,
-            'volatile',
-            'transient local',
-        ),
-        ('deadline', *_slower(offered.deadline_s, requested.deadline_s)),
-        (
-            'liveliness',
-            requested.manual_liveliness and not offered.manual_liveliness,
-            'automatic',
-            'by topic',
-        ),
-        ('lease', *_slower(offered.lease_s, requested.lease_s)),
-    )
-    return tuple(f'{name}: {has} / {wants}' for name, bad, has, wants in checks if bad)
-
-
-def _slower(offered_s: float | None, requested_s: float | None) -> tuple[bool, str, str]:
-    offered = math.inf if offered_s is None else offered_s
-    requested = math.inf if requested_s is None else requested_s
-    return offered > requested, f'{offered:g} s', f'{requested:g} s'
-
-
-def _reasons(publisher: Endpoint, subscriber: Endpoint) -> tuple[str, ...]:
-    qos = incompatibilities(publisher.qos, subscriber.qos)
-    if publisher.type != subscriber.type:
-        return (f'type: {publisher.type} / {subscriber.type}', *qos)
-    return qos
-
-
-def mismatched(snapshot: GraphSnapshot) -> list[Mismatch]:
-    """Pairs of one topic that exchange no message. A pair is not mismatched if another publisher
-    of the same node matches: subscribers of an unknown QoS subscribe several times.
-    """
-    pairs = [
-        Mismatch(topic.name, publisher.node, subscriber.node, _reasons(publisher, subscriber))
-        for topic in snapshot.topics
-        for publisher in topic.publishers
-        for subscriber in topic.subscriptions
-    ]
-    matched = {each[:3] for each in pairs if not each.reasons}
-    return [each for each in dict.fromkeys(pairs) if each.reasons and each[:3] not in matched]
-
-
 MAX_NODES = 200
 MAX_TOPICS = 1000
 MAX_MESSAGE_BYTES = 8_000_000  # a larger message is counted, not read
@@ -155,12 +67,15 @@ _MESSAGE_TYPE = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
 
 
 class RclpyGraph:
-    """The GraphPort of a running node. ``transforms``: the frames that the node hears."""
+    """The graph as ``node`` sees it. ``transforms``: the frames that the node hears. Thread-safe;
+    the calls block for a bounded time.
+    """
 
     def __init__(self, node: Node, transforms: TransformSource) -> None:
         self._node, self._transforms = node, transforms
 
     def snapshot(self) -> GraphSnapshot:
+        """What the middleware has discovered."""
         node = self._node
         named = sorted(set(node.get_node_names_and_namespaces()))[:MAX_NODES]
         nodes = tuple(sorted({_full_name(space, name) for name, space in named}))
@@ -371,3 +286,53 @@ def _message_class(name: str) -> Any:
         return getattr(importlib.import_module(f'{found[1]}.msg'), found[2], None)
     except ImportError:
         return None
+
+
+# --- A message as a few lines: field names and values, clipped; no bytes of pictures. Pure -------
+
+MAX_FIELDS = 24
+MAX_DEPTH = 4
+MAX_ITEMS = 6
+MAX_VALUE_CHARS = 80
+
+
+def message_lines(message: Any) -> tuple[str, ...]:
+    """``field.subfield: value`` of a ROS message, at most MAX_FIELDS of them."""
+    lines = list(itertools.islice(_fields(message, '', 0), MAX_FIELDS + 1))
+    return (*lines[:MAX_FIELDS], '...') if len(lines) > MAX_FIELDS else tuple(lines)
+
+
+def _fields(message: Any, prefix: str, depth: int) -> Iterator[str]:
+    for name in message.get_fields_and_field_types():
+        value, path = getattr(message, name), f'{prefix}{name}'
+        if hasattr(value, 'get_fields_and_field_types') and depth < MAX_DEPTH:
+            yield from _fields(value, f'{path}.', depth + 1)
+        else:
+            yield f'{path}: {_value_text(value)}'
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f'[{len(value)} bytes]'
+    if isinstance(value, str):
+        return clip(printable(value[: 4 * MAX_VALUE_CHARS]), MAX_VALUE_CHARS)
+    if isinstance(value, float):
+        return f'{value:.4g}' if math.isfinite(value) else str(value)
+    if isinstance(value, bool | int):
+        return str(value)
+    try:
+        count = len(value)
+    except TypeError:
+        return clip(printable(type(value).__name__), MAX_VALUE_CHARS)
+    if count > MAX_ITEMS:
+        return f'[{count} values]'
+    return '[' + ', '.join(_item_text(each) for each in value) + ']'
+
+
+def _item_text(item: Any) -> str:
+    if hasattr(item, 'get_fields_and_field_types'):
+        return type(item).__name__
+    try:
+        return _value_text(float(item) if not isinstance(item, str | bool | int) else item)
+    except (TypeError, ValueError):
+        return type(item).__name__

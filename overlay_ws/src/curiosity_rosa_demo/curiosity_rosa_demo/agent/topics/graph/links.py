@@ -6,20 +6,77 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The texts of answers about the ROS graph, in English, Japanese and Chinese. Data.
-
-Only these texts are format strings; a name or a value of the graph is always a value.
+"""The links of the ROS graph: which name a question means, which two ends exchange no message, and
+which link between the camera and a viewer is broken. Pure, but for the reader.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+import math
+from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.topics.graph.reader import GraphPort, mismatched
+from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.graph import GraphSnapshot, TopicInfo
+from curiosity_rosa_demo.domain.graph import Endpoint, GraphSnapshot, Qos, TopicInfo
 from curiosity_rosa_demo.infra.config.topics import Images
+
+# --- Whether a publisher and a subscription match, by the rules of DDS (request versus offered) --
+# OMG DDS 1.4, section 2.2.3: the offered reliability, durability and liveliness must be at least
+# those requested; the offered deadline and lease must be at most those requested. Pure.
+
+
+class Mismatch(NamedTuple):
+    topic: str
+    publisher: str
+    subscriber: str
+    reasons: tuple[str, ...]
+
+
+LEVELS = {  # policy: the field of Qos, its lower and its higher level
+    'reliability': ('reliable', 'best effort', 'reliable'),
+    'durability': ('transient_local', 'volatile', 'transient local'),
+    'liveliness': ('manual_liveliness', 'automatic', 'by topic'),
+}
+
+
+def incompatibilities(offered: Qos, requested: Qos) -> tuple[str, ...]:
+    """The policies that keep the two apart, as "name: offered, requested"; empty: they match."""
+    found = [
+        f'{policy}: {low} / {high}'
+        for policy, (field, low, high) in LEVELS.items()
+        if getattr(requested, field) and not getattr(offered, field)
+    ]
+    for policy, has, wants in (
+        ('deadline', offered.deadline_s, requested.deadline_s),
+        ('lease', offered.lease_s, requested.lease_s),
+    ):
+        if wants is not None and (has is None or has > wants):
+            found.append(f'{policy}: {math.inf if has is None else has:g} s / {wants:g} s')
+    return tuple(found)
+
+
+def _reasons(publisher: Endpoint, subscriber: Endpoint) -> tuple[str, ...]:
+    qos = incompatibilities(publisher.qos, subscriber.qos)
+    if publisher.type != subscriber.type:
+        return (f'type: {publisher.type} / {subscriber.type}', *qos)
+    return qos
+
+
+def mismatched(snapshot: GraphSnapshot) -> list[Mismatch]:
+    """Pairs of one topic that exchange no message. A pair is not mismatched if another publisher
+    of the same node matches: subscribers of an unknown QoS subscribe several times.
+    """
+    pairs = [
+        Mismatch(topic.name, publisher.node, subscriber.node, _reasons(publisher, subscriber))
+        for topic in snapshot.topics
+        for publisher in topic.publishers
+        for subscriber in topic.subscriptions
+    ]
+    matched = {each[:3] for each in pairs if not each.reasons}
+    return [each for each in dict.fromkeys(pairs) if each.reasons and each[:3] not in matched]
+
 
 # --- Which name of the graph a question means. Pure --------------------------------------------
 
@@ -68,21 +125,21 @@ TYPES = {'raw': 'sensor_msgs/msg/Image', 'compressed': 'sensor_msgs/msg/Compress
 
 
 def why_no_picture(
-    port: GraphPort,
+    port: RclpyGraph,
     snapshot: GraphSnapshot,
     images: Images,
     language: str,
     cancellation: Cancellation,
-) -> tuple[str, str]:
-    """The key of the broken link (``picture_ok``: none) and its text. Raises TurnCancelled."""
+) -> str:
+    """The first broken link, as a text. Raises TurnCancelled."""
     chosen: str = images.input
     other = 'raw' if chosen == 'compressed' else 'compressed'
     names = {'raw': images.input_raw, 'compressed': images.input_compressed}
     topic = snapshot.topic(names[chosen]) or TopicInfo(names[chosen], ())
     capture = images.output_capture_compressed
 
-    def link(key: str, **values: object) -> tuple[str, str]:
-        return key, say(f'graph.{key}', language, topic=topic.name, **values)
+    def link(key: str, about: TopicInfo = topic, **values: object) -> str:
+        return say(f'graph.{key}', language, topic=about.name, **values)
 
     if not topic.publishers:
         beside = snapshot.topic(names[other])
@@ -105,8 +162,7 @@ def why_no_picture(
     # It subscribes to the camera only while it takes a picture or somebody looks.
     simulator = shown.publishers[0].node
     for each in mismatched(GraphSnapshot(topics=(shown,))):
-        key, text = link('camera_qos', reasons='; '.join(each.reasons), node=each.publisher)
-        return key, text.replace(topic.name, capture)
+        return link('camera_qos', shown, reasons='; '.join(each.reasons), node=each.publisher)
     if not shown.subscriptions:
         return link('no_viewer', capture=capture)
     return link('picture_ok', node=camera.node, simulator=simulator, capture=capture)
