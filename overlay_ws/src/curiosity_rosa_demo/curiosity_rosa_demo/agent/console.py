@@ -202,7 +202,7 @@ class Console:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover and end all tasks. Blocks until the rover has answered."""
-        return self._robot.begin_stop(by, tell=False).result()
+        return self._robot.stop(by, tell=False).result()
 
     def _drop_queued_lines(self, by: str) -> None:
         """After a stop."""

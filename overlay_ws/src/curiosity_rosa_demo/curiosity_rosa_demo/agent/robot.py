@@ -150,18 +150,14 @@ class Robot(TaskPort):
         """The stops requested so far."""
         return self._runtime.stop_count
 
-    def begin_stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
+    def stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
         """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
         gets the rover's answer, in another thread. ``by`` names the caller; ``tell`` the console.
         """
-        outcome = self._runtime.begin_stop(by)  # first: nothing may delay it
+        outcome = self._runtime.halt.stop(by)  # first: nothing may delay it
         if tell:
             self._notice(f'stop{_by(by)}')
         return outcome
-
-    async def stop(self, by: str) -> Outcome:
-        """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
-        return await wrapped_future(self.begin_stop(by))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""

@@ -77,20 +77,11 @@ class RoverClient:
         self._stop_discovery_s = motion.stop_timeout_s + motion.stop_confirm_s + TIMEOUT_MARGIN_S
         self._capture_timeout_s = config.thresholds.capture.wait_s + 2.0 + TIMEOUT_MARGIN_S
 
-    def trigger(self, name: str, cancellation: Cancellation | None = None) -> str:
-        """Call /adapter/<name> and return the message of its response.
-
-        Raises ServiceFailed with the reason of a failure. Raises TurnCancelled, without sending a
-        request, when ``cancellation`` is already requested. A request during the call ends the
-        wait but not the action that the adapter has started.
-        """
-        return self._trigger(name, cancellation or Cancellation())
-
     def start(self, name: str, cancellation: Cancellation) -> str:
         """Like ``trigger``, but a cancellation does not end the wait for a request that was sent:
         the caller can then send a stop after it.
         """
-        return self._trigger(name, cancellation, is_start=True)
+        return self.trigger(name, cancellation, is_start=True)
 
     def sent_calls(self) -> dict[str, int]:
         """How many calls of each adapter service were sent, without get_status. Thread-safe."""
@@ -115,7 +106,16 @@ class RoverClient:
                 if not (made.ok and is_status):
                     self._on_call(made)
 
-    def _trigger(self, name: str, cancellation: Cancellation, is_start: bool = False) -> str:
+    def trigger(
+        self, name: str, cancellation: Cancellation | None = None, *, is_start: bool = False
+    ) -> str:
+        """Call /adapter/<name> and return the message of its response. ``is_start`` as ``start``.
+
+        Raises ServiceFailed with the reason of a failure. Raises TurnCancelled, without sending a
+        request, when ``cancellation`` is already requested. A request during the call ends the
+        wait but not the action that the adapter has started.
+        """
+        cancellation = cancellation or Cancellation()
         done, client = threading.Event(), self._triggers[name]
 
         @contextmanager

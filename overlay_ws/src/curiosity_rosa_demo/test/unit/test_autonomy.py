@@ -158,7 +158,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     def stop_first(*arguments: Any, **named: Any) -> Any:
         if not stopped:
             stopped.append(where)
-            bench.runtime.stop('the test')
+            bench.runtime.halt.stop('the test').result()
         return real(*arguments, **named)
 
     monkeypatch.setattr(owner, where, stop_first)
@@ -372,7 +372,7 @@ def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) 
     with AutonomyBench(tmp_path, ready=False) as bench:
         if not crashed:
             bench.on()
-        bench.runtime.stop('the operator')
+        bench.runtime.halt.stop('the operator').result()
         bench.begin(go_on=crashed)
         is_off(bench)
 

@@ -226,7 +226,7 @@ def test_a_yes_is_for_one_dispatch(
             task = world.order(origin)
             answer(world, ApprovalAction.APPROVE, drives - 1)
             world.until(lambda n=drives: len(world.rover.starts) == n, 'the drive')
-            world.runtime.stop('the test')
+            world.runtime.halt.stop('the test').result()
             world.ended(task)
 
 

@@ -382,7 +382,7 @@ class Autonomy:
         try:
             self._runtime_port.cancel_tasks(sorted(self._own_task_ids), f'auto: {why}')
         except Exception:
-            self._runtime.stop(f'auto, which has lost its tasks: {why}')
+            self._runtime.halt.stop(f'auto, which has lost its tasks: {why}').result()
         store, self._store, self._policy = self._store, None, None
         if store is not None:
             with suppress(PolicyStoreError):

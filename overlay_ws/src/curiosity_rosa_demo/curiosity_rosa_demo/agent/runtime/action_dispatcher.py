@@ -109,8 +109,7 @@ class ActionDispatcher:
         halt = message.number if isinstance(message, Stopped) else None
         for action in actions:
             if isinstance(action, StopRover) and halt is None:
-                halted = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
-                halt = halted.number
+                halt = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
         questions = [each for each in actions if isinstance(each, Answer)]
         if questions and message is not None:
             self._reply_to(questions, message)

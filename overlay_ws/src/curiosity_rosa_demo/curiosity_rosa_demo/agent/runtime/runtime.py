@@ -59,7 +59,7 @@ from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
 )
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import Event, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
@@ -128,6 +128,7 @@ class Runtime:
         known = Path(database).exists()
         self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
         self.halt = session.halt
+        self.halt.on_stop = self._on_stop
         self._approvals = Approvals(
             session.approval_queue,
             self.runner,
@@ -194,7 +195,7 @@ class Runtime:
             self._restore_latch()
             self._event_loop.start_job(self._dispatcher.run())
             self._event_loop.start_job(self._kernel.run())
-            self._event_loop.start_job(self._tick_on_task_events())
+            self.runner.event_bus.listen('kernel', lambda event: self._kernel.tick_now(), Event)
 
         self._event_loop.start()
         try:
@@ -217,10 +218,6 @@ class Runtime:
             self._kernel.set_safety_latch(latch)
         elif mode == Mode.SAFE.value:
             self._trace_error(f'The last run ended in SAFE: {reason}')
-
-    async def _tick_on_task_events(self) -> None:
-        async for _ in self.runner.subscribe():
-            self._kernel.tick_now()
 
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
         """Let tasks run, and return the unfinished tasks of an earlier run.
@@ -306,25 +303,15 @@ class Runtime:
         """
         return order_refusal(self.state, skill, self._safe_since)
 
-    def stop(self, by: str) -> Outcome:
-        """As ``begin_stop``, but blocks until the rover has answered."""
-        return self.begin_stop(by).result()
-
-    def begin_stop(self, by: str) -> Future[Outcome]:
-        """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
-        the caller. Returns at once; the future gets the rover's answer.
-        """
-        halted = self.halt.stop(by)
+    def _on_stop(self, by: str, number: int) -> None:
+        """After a stop was sent: end all tasks."""
         self._tell_stop(by)  # before the kernel reports the stop without its caller
+        stopped = Stopped(by, number)
         if self._kernel.ticks:
             # Later messages come after it, and their tasks are not cancelled.
-            self._kernel.post(Stopped(by, halted.number))
+            self._kernel.post(stopped)
         else:
-            actions: list[Action] = [CancelAllTasks(by)]
-            self._event_loop.call_soon(
-                self._dispatcher.enqueue, actions, Stopped(by, halted.number)
-            )
-        return halted.outcome
+            self._event_loop.call_soon(self._dispatcher.enqueue, [CancelAllTasks(by)], stopped)
 
     def _tell_stop(self, by: str) -> None:
         for listener in self._stop_listeners:
@@ -518,7 +505,7 @@ class Runtime:
 
     def _on_watchdog(self, why: str) -> None:
         try:
-            self.stop(why)
+            self.halt.stop(why).result()
         finally:
             self._trace_error(f'Stopped by {why}')
 
