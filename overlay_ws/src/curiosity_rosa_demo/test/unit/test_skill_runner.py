@@ -394,7 +394,7 @@ async def test_before_the_start_and_after_the_stop_requests_are_refused():
     await asyncio.wait_for(loop_task, LONG_S)
     with pytest.raises(TaskError, match='stopp'):
         await runner.submit(Task('job'))
-    with pytest.raises(TaskError, match='new one'):
+    with pytest.raises(TaskError, match='The runner is stopped'):
         await runner.start()
 
 
