@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.runtime.task_port import (
     TaskPort,
     wrapped_future,
 )
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
+from curiosity_rosa_demo.agent.runtime.threads import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.origin import ASKED_BY_KEY, door_of

@@ -33,8 +33,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
 )
 from curiosity_rosa_demo.agent.policy.world import EventName, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
-from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
+from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S, PeriodicWorker
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind

@@ -53,7 +53,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
+from curiosity_rosa_demo.agent.runtime.threads import (
     CALL_TIMEOUT_S,
     EventLoopThread,
 )

@@ -17,7 +17,7 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import Event, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import (
