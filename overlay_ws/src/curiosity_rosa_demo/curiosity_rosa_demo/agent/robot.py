@@ -148,7 +148,7 @@ class Robot(TaskPort):
     @property
     def stop_count(self) -> int:
         """The stops requested so far."""
-        return self._runtime.stop_count
+        return self._runtime.halt.stops
 
     def stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
         """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
@@ -196,7 +196,7 @@ class Robot(TaskPort):
             reply = await wrapped_future(order.reply)
         except asyncio.CancelledError:  # its caller was told that nobody answered
             if not order.reply.cancel() and (stored := order.reply.result().task) is not None:
-                self._runtime.withdraw(stored)
+                self._runtime.dispatcher.withdraw(stored)
             raise
         if reply.task is None:
             raise reply.error or TaskError(reply.text)
@@ -260,7 +260,7 @@ class Robot(TaskPort):
 
     def questions(self) -> Sequence[Question]:
         """The open questions, the oldest first."""
-        return self._runtime.shown_questions
+        return self._runtime.approvals.shown_questions
 
     def approval_deadline(self, question: Question) -> float | None:
         """The time of automatic rejection, in seconds since the epoch; None: never."""
@@ -279,11 +279,11 @@ class Robot(TaskPort):
 
     def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:
         """The jobs of a door in the loop of the tasks."""
-        return LoopJobs(self._runtime.loop, on_error)
+        return LoopJobs(self._runtime.event_loop.loop, on_error)
 
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
-        return self._runtime.skills()
+        return self._runtime.registry.for_model()
 
     # --- for the console, whose threads may wait ----------------------------------------------
 
@@ -301,7 +301,7 @@ class Robot(TaskPort):
 
     def was_dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
-        return self._runtime.was_dropped(task_id)
+        return task_id in self._runtime.dispatcher.dropped_task_ids
 
     def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
         """As that of Runtime."""

@@ -119,7 +119,7 @@ class RuntimeHarness:
 
     def reply_to(self, message: Message) -> AgentReply:
         """To a message that is made now."""
-        current = replace(message, stops=self.runtime.stop_count)
+        current = replace(message, stops=self.runtime.halt.stops)
         self.runtime.post(current)
         return current.reply.result(self.wait_s)
 

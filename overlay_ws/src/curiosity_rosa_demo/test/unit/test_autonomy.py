@@ -566,7 +566,7 @@ def test_only_what_runs_keeps_it_waiting_and_only_its_own_is_let_go_without_a_st
     bench.becomes('query_world', 'PAUSED')
     assert senses_of(bench).hold_reason == ''
     assert senses_of(bench, 'the user said pause').hold_reason.endswith('pause')
-    task, ours, stops = bench.task('query_world'), port_of(bench), bench.runtime.stop_count
+    task, ours, stops = bench.task('query_world'), port_of(bench), bench.runtime.halt.stops
     own = Ongoing(
         activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
     )

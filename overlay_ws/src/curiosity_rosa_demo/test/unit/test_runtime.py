@@ -311,7 +311,7 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
     bench.runs(':cap')  # the agent goes on, and no message can claim that the rover was stopped
-    bench.runtime.post(Said('no', 'an impostor', stops=bench.runtime.stop_count))
+    bench.runtime.post(Said('no', 'an impostor', stops=bench.runtime.halt.stops))
     bench.becomes('capture_and_score', 'CANCELLED')
     bench.stopped(2)
     assert 'impostor' not in bench.task('capture_and_score').reason

@@ -94,7 +94,7 @@ class RuntimePort:
         runner = self._runtime.runner
         for command in commands:
             if command.does == 'resume':
-                if stops == self._runtime.stop_count:
+                if stops == self._runtime.halt.stops:
                     self._for_each_task(command.task_ids, runner.resume)
             elif command.does == 'cancel':
                 self.cancel_tasks(command.task_ids, command.why)
@@ -109,7 +109,7 @@ class RuntimePort:
         """Resume held tasks whose activity is not held, such as after an operator's pause that
         the policy missed. ``stops`` as in execute. Raises TaskError.
         """
-        if stops != self._runtime.stop_count:
+        if stops != self._runtime.halt.stops:
             return
         ongoing, charging = after.activity, self._runtime.state.tasks.mode is Mode.CHARGE
         runs = ongoing is not None and not ongoing.held and not view.senses.hold_reason

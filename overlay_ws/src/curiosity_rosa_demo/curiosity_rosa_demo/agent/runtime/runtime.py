@@ -17,7 +17,7 @@ Over 300 lines in one file: it is the only module that both other threads and th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -58,13 +58,11 @@ from curiosity_rosa_demo.agent.runtime.threads import (
     EventLoopThread,
 )
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Event, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
-    Question,
     QueuedTask,
     Reading,
     UserInterruptType,
@@ -91,7 +89,7 @@ START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime:
-    """``say`` prints. ``clock``: that of the policy."""
+    """``say`` prints. ``clock``: that of the policy. ``event_loop``: of kernel and tasks."""
 
     def __init__(
         self,
@@ -120,7 +118,7 @@ class Runtime:
             on_failure=self._on_store_error,
             event_bus=event_bus,
         )
-        self._registry = registry
+        self.registry = registry
         self._preemptible = {
             skill.name: skill.preemptible and skill.cancel_supported for skill in registry
         }
@@ -129,7 +127,7 @@ class Runtime:
         self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
         self.halt = session.halt
         self.halt.on_stop = self._on_stop
-        self._approvals = Approvals(
+        self.approvals = Approvals(
             session.approval_queue,
             self.runner,
             say,
@@ -137,10 +135,10 @@ class Runtime:
             self.make_task,
             session.rehearse_task,
         )
-        self._dispatcher = ActionDispatcher(
+        self.dispatcher = ActionDispatcher(
             self.runner,
             self.halt,
-            self._approvals,
+            self.approvals,
             say,
             session.trace,
             self._answer,
@@ -150,7 +148,7 @@ class Runtime:
         self._kernel = KernelLoop(
             readings=readings,
             tasks=self._queued_tasks,
-            question=self._approvals.pending_question,
+            question=self.approvals.pending_question,
             act=self._on_actions,
             admit=self._admit,
             tick_s=config.agent.kernel.tick_s,
@@ -166,7 +164,7 @@ class Runtime:
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
-            hold_waiting=self._dispatcher.hold_after_fault,
+            hold_waiting=self.dispatcher.hold_after_fault,
             spans=spans or TaskSpans(),
         )
         if event_bus is not None:
@@ -178,7 +176,7 @@ class Runtime:
         self._safe_since: datetime | None = None  # the latch's time, or that of the mode
         self.failure = ''  # why the runtime no longer works; empty: it works
         self._end = ''  # why no message gets another reply; empty: each gets one
-        self._event_loop = EventLoopThread('runtime', self._on_job_error)
+        self.event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
         session.monitor.on_violation = self._kernel.violate
@@ -193,15 +191,15 @@ class Runtime:
             await self.runner.start()
             self._left_over_tasks = self.runner.live()
             self._restore_latch()
-            self._event_loop.start_job(self._dispatcher.run())
-            self._event_loop.start_job(self._kernel.run())
+            self.event_loop.start_job(self.dispatcher.run())
+            self.event_loop.start_job(self._kernel.run())
             self.runner.event_bus.listen('kernel', lambda event: self._kernel.tick_now(), Event)
 
-        self._event_loop.start()
+        self.event_loop.start()
         try:
             self.call(start(), START_TIMEOUT_S)
         except TaskError:
-            self._event_loop.close()
+            self.event_loop.close()
             raise
         self._watchdog.start()
         return self.runner.notes
@@ -239,7 +237,7 @@ class Runtime:
                 else:
                     with suppress(TaskError):  # the task has just ended
                         await self.runner.pause(task.id, LEFT_OVER_REASON)
-            self._event_loop.start_job(self.runner.run_loop())
+            self.event_loop.start_job(self.runner.run_loop())
             return unfinished
 
         return self.call(start_loop(), START_TIMEOUT_S)
@@ -253,12 +251,12 @@ class Runtime:
         """Close the runtime, after ``halt_for_good``. Unfinished tasks stay stored for the next
         run.
         """
-        if not self._event_loop.is_started:
-            self._event_loop.close()
+        if not self.event_loop.is_started:
+            self.event_loop.close()
             return
 
         async def end() -> None:
-            await self._event_loop.cancel_jobs()
+            await self.event_loop.cancel_jobs()
             await self.runner.stop()
 
         try:
@@ -266,7 +264,7 @@ class Runtime:
         except TaskError as error:
             self._trace_error(f'The tasks could not be closed: {error}')
         finally:
-            self._event_loop.close()
+            self.event_loop.close()
             self._answer_all(AGENT_ENDS)
             self._save_latch()  # the kernel may just have set it
 
@@ -287,16 +285,6 @@ class Runtime:
         """The kernel's last state."""
         return self._kernel.state
 
-    @property
-    def stop_count(self) -> int:
-        """The stops requested so far."""
-        return self.halt.stops
-
-    @property
-    def shown_questions(self) -> tuple[Question, ...]:
-        """The questions that were printed and not answered, the oldest first."""
-        return self._approvals.shown_questions
-
     def order_refusal(self, skill: str) -> str:
         """Why an order for ``skill`` is refused now; '' when it is taken. An empty ``skill``
         stands for any order that could move the rover. Thread-safe.
@@ -311,7 +299,7 @@ class Runtime:
             # Later messages come after it, and their tasks are not cancelled.
             self._kernel.post(stopped)
         else:
-            self._event_loop.call_soon(self._dispatcher.enqueue, [CancelAllTasks(by)], stopped)
+            self.event_loop.call_soon(self.dispatcher.enqueue, [CancelAllTasks(by)], stopped)
 
     def _tell_stop(self, by: str) -> None:
         for listener in self._stop_listeners:
@@ -319,10 +307,6 @@ class Runtime:
                 listener(by)
             except Exception as error:
                 self._trace_error(f'After the stop: {error!r}')
-
-    def withdraw(self, task: Task) -> None:
-        """Cancel a task of which its caller does not know."""
-        self._event_loop.call_soon(self._dispatcher.withdraw, task)
 
     def post(self, message: Message) -> None:
         """Post a message to the kernel, after ``run_tasks``. It gets a reply in any case; it is
@@ -334,7 +318,7 @@ class Runtime:
             message.settle(Reply([self._end], ok=False))
         elif isinstance(message, AskedGraph):
             answers = [Answer((Topic.GRAPH,), message.text, understand(message.text).language)]
-            self._event_loop.call_soon(self._dispatcher.enqueue, answers, message)
+            self.event_loop.call_soon(self.dispatcher.enqueue, answers, message)
         else:
             self._kernel.post(message)
 
@@ -344,15 +328,7 @@ class Runtime:
         async def watch() -> None:
             ended(await self.runner.wait(task.id))
 
-        self._event_loop.start_job(watch())
-
-    def was_dropped(self, task_id: str) -> bool:
-        """Whether a stop ended the task before it began."""
-        return task_id in self._dispatcher.dropped_task_ids
-
-    def resume_by_name_only(self, task_ids: Collection[str]) -> None:
-        """From now on ``:resume`` without an ID leaves these tasks held."""
-        self._dispatcher.resumed_by_name_only = frozenset(task_ids)
+        self.event_loop.start_job(watch())
 
     def tick_now(self) -> None:
         """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
@@ -366,21 +342,16 @@ class Runtime:
         Raises the exceptions of ``work``, and TaskError after ``timeout_s``.
         """
         try:
-            return self._event_loop.call(work, timeout_s)
+            return self.event_loop.call(work, timeout_s)
         except TimeoutError as error:
             raise TaskError(f'{error}; try again; :stop still works') from None
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run ``work`` in the loop without waiting. Raises TaskError when the loop has ended."""
         try:
-            return self._event_loop.submit(work)
+            return self.event_loop.submit(work)
         except RuntimeError:
             raise TaskError(AGENT_ENDS) from None
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop of kernel and tasks."""
-        return self._event_loop.loop
 
     def list_tasks(self) -> list[Task]:
         """All unfinished tasks and the newest ended ones, in the order of their submission."""
@@ -392,11 +363,7 @@ class Runtime:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
-        return make_task(self._registry, name, arguments)
-
-    def skills(self) -> tuple[Skill, ...]:
-        """The skills that a model may call."""
-        return self._registry.for_model()
+        return make_task(self.registry, name, arguments)
 
     # --- in the loop ------------------------------------------------------------------------
 
@@ -404,9 +371,9 @@ class Runtime:
         """Whether no stop came since the message was made. Otherwise it is dropped, and its sender
         is told.
         """
-        is_current = isinstance(message, Stopped) or message.stops == self.stop_count
+        is_current = isinstance(message, Stopped) or message.stops == self.halt.stops
         if not is_current:
-            self._dispatcher.drop_message(message)
+            self.dispatcher.drop_message(message)
         return is_current
 
     def _queued_tasks(self) -> list[QueuedTask]:
@@ -431,7 +398,7 @@ class Runtime:
                 for each in actions
             ]
         self._track_safe(after)
-        self._dispatcher.enqueue(actions, message)
+        self.dispatcher.enqueue(actions, message)
         self._watchdog.beat()
         for listener in self._tick_listeners:
             listener(after)
@@ -451,7 +418,7 @@ class Runtime:
         mode, kept = (tasks.mode.value, tasks.mode_reason), self._latch.mode
         if latch != self._latch.reason or (mode != kept and Mode.SAFE.value in (mode[0], kept[0])):
             self._latch.set(latch, mode)
-            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
+            self.event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _answer(self, answer: Answer) -> Outcome:
         """The answer. No question may end the kernel's job, which would stop the rover."""
@@ -462,7 +429,7 @@ class Runtime:
                 react=session.react_state,
                 tasks=self.runner.list_tasks(),
                 events=session.recent_events(),
-                questions=self.shown_questions,
+                questions=self.approvals.shown_questions,
                 now_s=time.time(),
                 home=session.home,
             )
@@ -495,7 +462,7 @@ class Runtime:
         self._trace_error(why)
         self._tell_stop(self.failure)
         # Not through the dispatcher: its own job may be the one that failed.
-        self._event_loop.start_job(self.runner.cancel_all(why))
+        self.event_loop.start_job(self.runner.cancel_all(why))
         self._answer_all(why)
 
     def _on_store_error(self, error: StoreError) -> None:

@@ -53,12 +53,12 @@ from curiosity_rosa_demo.agent.tasks.runs import SkillFunction, SkillRuns, TaskS
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.table import BLOCKED, MAX_ENDED_TASKS, TaskTable
 from curiosity_rosa_demo.agent.tasks.task import (
-    ALLOWED_PRIORITIES,
     BadTask,
     CannotBeCancelled,
     check_metadata,
     check_task,
     EventType,
+    Priority,
     StoreError,
     Task,
     TaskError,
@@ -67,10 +67,12 @@ from curiosity_rosa_demo.agent.tasks.task import (
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from pydantic import TypeAdapter, ValidationError
 
 DATABASE = 'tasks.db'  # in the working directory
 
 _S = LifecycleState
+_PRIORITY = TypeAdapter(Priority)
 F = TypeVar('F', bound=SkillFunction)
 
 _log = logging.getLogger('curiosity_rosa.tasks')
@@ -433,11 +435,10 @@ class SkillRunner:
 
     async def reprioritise(self, task_id: str, priority: int) -> None:
         """Change the priority. Raises TaskError while the skill runs, BadTask if out of range."""
-        if isinstance(priority, bool) or priority not in ALLOWED_PRIORITIES:
-            raise BadTask(
-                f'priority is {priority!r}; it must be a whole number, {ALLOWED_PRIORITIES[0]} to '
-                f'{ALLOWED_PRIORITIES[-1]}'
-            )
+        try:
+            _PRIORITY.validate_python(priority)
+        except ValidationError as error:
+            raise BadTask(f'priority is {priority!r}: {error.errors()[0]["msg"]}') from None
         record = self._live_record(task_id)
         plan = record.plan
         if record.busy:
@@ -445,7 +446,7 @@ class SkillRunner:
                 f'Task {plan.label} is {plan.state.name}; its priority can be changed while it '
                 'waits, pause it first'
             )
-        self._table.reprioritise(record, int(priority))
+        self._table.reprioritise(record, priority)
         await self._commits.done()
 
     async def approve(self, task_id: str, approved: bool, reason: str = '') -> None:
