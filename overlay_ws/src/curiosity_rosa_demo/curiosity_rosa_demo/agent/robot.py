@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
 import time
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
 from curiosity_rosa_demo.agent.llm.budget import usage_json, usage_line
@@ -64,20 +64,9 @@ from curiosity_rosa_demo.trace.trace_buffer import EventBus
 T = TypeVar('T')
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
+# Runs a line of a remote client: the line, who sent it, what gets its result once, its door.
+RunLine = Callable[[str, str, Callable[[Reply], None], Origin], None]
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
-
-
-class Lines(Protocol):
-    """The console, as far as a remote line needs it."""
-
-    def handle_remote_line(
-        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin
-    ) -> None:
-        """Run a line of a remote client. ``on_reply`` is called once with its result."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether tasks may run."""
 
 
 class Robot(TaskPort):
@@ -117,7 +106,8 @@ class Robot(TaskPort):
         self.autonomy, self.config, self.recording = autonomy, config, recording
         self.ledger = session.usage  # of the model's calls
         self._say = say
-        self._console: Lines | None = None
+        self._run_line: RunLine | None = None  # of the console; no door is open before
+        self._may_run: Callable[[], bool] = lambda: False
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._analyses = analyses
         self._pose, self._replay = pose, replay
@@ -130,9 +120,9 @@ class Robot(TaskPort):
         self._last_tick_s: float | None = None
         self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
-    def attach(self, console: Lines) -> None:
-        """Give ``say`` its console, once."""
-        self._console = console
+    def attach(self, run_line: RunLine, may_run: Callable[[], bool]) -> None:
+        """Give ``say`` its console, once. ``may_run``: whether tasks may run."""
+        self._run_line, self._may_run = run_line, may_run
 
     def record_tick(self, state: BrainState) -> None:
         """Record the time and the position. Called in the runtime's loop after each tick."""
@@ -229,9 +219,8 @@ class Robot(TaskPort):
         if not operator_name(operator):
             by = f'{origin.value} {client}'.rstrip()
         said = Message()
-        assert self._console is not None  # no door is open before there is one
-        run = partial(self._console.handle_remote_line, text, by, said.settle, origin)
-        await run_in_thread('say', run)
+        assert self._run_line is not None
+        await run_in_thread('say', partial(self._run_line, text, by, said.settle, origin))
         return await result_in_time(said.reply)
 
     async def answer(
@@ -264,10 +253,7 @@ class Robot(TaskPort):
 
     def approval_deadline(self, question: Question) -> float | None:
         """The time of automatic rejection, in seconds since the epoch; None: never."""
-        # a task that waits for approval has no time-out
-        approval_queue = self._session.approval_queue
-        is_open = any(each.id == question.id for each in approval_queue.questions)
-        return question.asked_at + approval_queue.timeout_s if is_open else None
+        return self._runtime.approvals.deadline_of(question)
 
     def _notice(self, text: str, door: str = HTTP_CLIENT_NAME) -> None:
         self._say(without_controls(f'({door}) {text}'))
@@ -395,8 +381,7 @@ class Robot(TaskPort):
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
         why = self.startup_failure or self._runtime.failure or self.store_failure
-        is_ready = self._console is not None and self._console.is_ready
-        return why or ('' if is_ready else NOT_READY_TEXT)
+        return why or ('' if self._may_run() else NOT_READY_TEXT)
 
     def triggers(self) -> Sequence[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""

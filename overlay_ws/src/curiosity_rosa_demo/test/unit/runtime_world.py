@@ -582,7 +582,8 @@ class RobotBench:
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
         self.robot = robot_of(bench, self.eyes, triggers)
-        self.robot.attach(bench.console)
+        console = bench.console
+        self.robot.attach(console.handle_remote_line, lambda: not bench.robot.not_ready_reason())
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

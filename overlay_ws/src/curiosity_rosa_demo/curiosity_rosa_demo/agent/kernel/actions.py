@@ -33,7 +33,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Mode,
     UserInterruptType,
 )
-from curiosity_rosa_demo.domain.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,6 @@ class SubmitGoal:
     said: Utterance
     priority: int
     preempt: bool = False
-    origin: Origin | None = None  # the door through which it came; None: none
-    asked_by: str = ''  # the person who asked, as others see it; '': without a name
 
 
 @dataclass(frozen=True)

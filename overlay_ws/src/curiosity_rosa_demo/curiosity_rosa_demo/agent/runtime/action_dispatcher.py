@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitGoal,
 )
 from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL, SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Stopped
+from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Said, Stopped
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
@@ -41,6 +41,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.origin import SAID_KEY, with_origin
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -216,8 +217,8 @@ class ActionDispatcher:
         elif isinstance(step, SubmitGoal):
             meant = {'text': step.said.text, SAID_KEY: step.said.to_json()}
             goal = Task('react', step.priority, metadata=meant)
-            if step.origin is not None:
-                with_origin(goal, step.origin, step.asked_by)
+            if isinstance(message, Said) and message.origin is not None:
+                with_origin(goal, message.origin, named_caller(message.by))
             submit = runner.interrupt if step.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(step, Ordered):

@@ -20,13 +20,12 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 import time
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
+from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks
 from curiosity_rosa_demo.agent.kernel.decide import order_refusal
 from curiosity_rosa_demo.agent.kernel.hear import (
     Answered,
@@ -69,7 +68,6 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -160,7 +158,6 @@ class Runtime:
         context = SkillContext(
             execution=session,
             runner=self.runner,
-            halt=self.halt,
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
@@ -391,12 +388,6 @@ class Runtime:
         if isinstance(message, (Said, Answered)) and has_no_meaning:
             text = NO_WORDS_TEXT if isinstance(message, Said) else NO_JSON_TEXT
             message.settle(Reply([text], ok=False))
-        if isinstance(message, Said):
-            origin, by = message.origin, named_caller(message.by)
-            actions = [
-                replace(each, origin=origin, asked_by=by) if isinstance(each, SubmitGoal) else each
-                for each in actions
-            ]
         self._track_safe(after)
         self.dispatcher.enqueue(actions, message)
         self._watchdog.beat()
