@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from functools import partial
 import logging
 import threading
 import time
@@ -20,7 +21,7 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import fulfil, run_in_thread
 
 T = TypeVar('T')
 CHECKS_PER_LIMIT = 4  # checks per ``limit_s``
@@ -88,17 +89,10 @@ class Halt:
         """
         outcome: Future[Outcome] = Future()
         outcome.set_running_or_notify_cancel()
-
-        def send() -> None:
-            try:
-                outcome.set_result(self._stop_rover())
-            except BaseException as error:
-                outcome.set_exception(error)
-
-        threads: list[tuple[str, Callable[[], None]]] = [('stop', send)]
+        threads = {'stop': partial(fulfil, outcome, self._stop_rover)}
         if callbacks:
-            threads.append(('stop-skills', lambda: _call_all(callbacks)))
-        for name, work in threads:
+            threads['stop-skills'] = partial(_call_all, callbacks)
+        for name, work in threads.items():
             try:
                 threading.Thread(target=work, name=name, daemon=True).start()
             except RuntimeError:  # no more threads can be started

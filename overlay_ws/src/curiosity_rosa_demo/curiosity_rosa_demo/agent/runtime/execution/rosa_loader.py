@@ -20,6 +20,7 @@ import warnings
 
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.infra.event_thread import fulfil
 from curiosity_rosa_demo.infra.spans import span
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._load, name='rosa-loader', daemon=True)
+        work = (self._agent, self._make)
+        self._thread = threading.Thread(target=fulfil, args=work, name='rosa-loader', daemon=True)
         self._starting = threading.Lock()
         self._kept_threads: Collection[str] | None = None
 
@@ -46,12 +48,6 @@ class RosaLoader:
             if self._thread.ident is None:
                 self._kept_threads = keep
                 self._thread.start()
-
-    def _load(self) -> None:
-        try:
-            self._agent.set_result(self._make())
-        except ModelUnavailable as error:
-            self._agent.set_exception(error)
 
     def _make(self) -> CuriosityRosa:
         """Raises ModelUnavailable."""
