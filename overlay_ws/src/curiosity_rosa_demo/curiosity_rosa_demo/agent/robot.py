@@ -48,7 +48,7 @@ from curiosity_rosa_demo.domain.adapter_status import (
     TriggerStatus,
 )
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -106,6 +106,11 @@ class Robot(TaskPort):
         self.autonomy, self.config, self.recording = autonomy, config, recording
         self.ledger = session.usage  # of the model's calls
         self._say = say
+        # For the console, whose threads may wait: as those of their owners.
+        self.wait, self.post, self.call_on_end = runtime.call, runtime.post, runtime.call_on_end
+        self.subscribe_to_stops = runtime.subscribe_to_stops
+        self.rover_status, self.recent_events = session.rover_status, session.recent_events
+        self.reject_questions = session.approval_queue.reject_all
         self._run_line: RunLine | None = None  # of the console; no door is open before
         self._may_run: Callable[[], bool] = lambda: False
         self._camera, self._captures, self._nodes = camera, captures, nodes
@@ -271,31 +276,11 @@ class Robot(TaskPort):
         """The skills that a model may call."""
         return self._runtime.registry.for_model()
 
-    # --- for the console, whose threads may wait ----------------------------------------------
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """What ``work`` of this port returns, for a thread that has no loop."""
-        return self._runtime.call(work)
-
-    def post(self, message: Message) -> None:
-        """Send a message; its ``reply`` is set in any case."""
-        self._runtime.post(message)
-
-    def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
-        """In the runtime's loop: call ``ended`` when the task has ended."""
-        self._runtime.call_on_end(task, ended)
+    # --- for the console --------------------------------------------------------------------
 
     def was_dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
         return task_id in self._runtime.dispatcher.dropped_task_ids
-
-    def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
-        """As that of Runtime."""
-        self._runtime.subscribe_to_stops(listener)
-
-    def reject_questions(self) -> None:
-        """Reject all open and later questions: nobody can answer them."""
-        self._session.approval_queue.reject_all()
 
     @property
     def is_attended(self) -> bool:
@@ -306,14 +291,6 @@ class Robot(TaskPort):
     def busy(self) -> bool:
         """Whether a skill or a turn runs."""
         return self._runtime.halt.busy
-
-    def rover_status(self) -> ToolResult:
-        """The rover's status, from the rover. Blocks."""
-        return self._session.rover_status()
-
-    def recent_events(self) -> Sequence[TraceEvent]:
-        """The agent's own trace events, without the progress of skills and the calls' costs."""
-        return self._session.recent_events()
 
     # --- what is known ------------------------------------------------------------------------
 
