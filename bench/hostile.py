@@ -601,7 +601,7 @@ def mcp(options: argparse.Namespace) -> Result:
         made = stack.enter_context(serving_mcp(world.robot, rules))
         names = [each.definition.name for each in world.robot.skills()]
         ended = asyncio.run(fuzz(made['url'], options.size, names))
-        world.runtime.stop('the bench')
+        world.runtime.halt.stop('the bench').result()
         # A client of the protocol without sessions may come back for the end of its call.
         until_s = time.monotonic() + RETURN_S + 10.0
         while made['calls'].live_count and time.monotonic() < until_s:

@@ -21,6 +21,7 @@ Plant = Callable[[Any], None]  # of the mission
 
 
 def _replace(owner: Any, name: str, faulty: Any) -> None:
+    getattr(owner, name)  # what is replaced must exist, or the plant does nothing
     setattr(owner, name, faulty)
 
 
@@ -99,9 +100,12 @@ def _dispatched_twice(_: Any) -> None:
 
 
 def _tasks_survive_a_stop(_: Any) -> None:
-    from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+    from curiosity_rosa_demo.agent.tasks import SkillRunner
 
-    _replace(Runtime, '_stop_tasks', lambda *_: None)
+    async def cancel_all(*_: Any) -> list[str]:
+        return []
+
+    _replace(SkillRunner, 'cancel_all', cancel_all)
 
 
 def _kernel_lets_tasks_run_at_the_start(_: Any) -> None:

@@ -212,11 +212,9 @@ class KernelSystem:
             kernel.gate = None
         elif isinstance(action, kernel_actions.CancelAllTasks):
             kernel.jobs = ()
-        elif isinstance(action, kernel_actions.PauseTask):
+        elif isinstance(action, kernel_actions.PauseTasks):
             kernel.jobs = tuple(
                 replace(job, held=True, status=job.status.replace('ACTIVE', 'PAUSED'))
-                if job.id == action.id
-                else job
                 for job in jobs
             )
         elif isinstance(action, kernel_actions.HoldAfterSafe):

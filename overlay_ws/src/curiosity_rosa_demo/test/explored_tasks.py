@@ -23,7 +23,7 @@ import selectors
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import SkillFailed, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.record import StopWeight, TaskRecord
+from curiosity_rosa_demo.agent.tasks.commits import StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.task import now, StoreFull, TaskError
@@ -92,7 +92,8 @@ class Runner(OpenRunner):
         """As start() and run_loop() do, without a file to open in a thread."""
         rows = [copy(row) for row in rows]
         self._phase, self._seq = 'started', len(rows)
-        self._recovery.recover([row for row in rows if not row.terminal])
+        live = [row for row in rows if not row.terminal]
+        self._runs.recover(live, self._store, fail=False)
         self._open = True
         self._commits.act_soon()
 

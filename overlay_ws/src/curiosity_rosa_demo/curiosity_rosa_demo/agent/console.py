@@ -74,7 +74,7 @@ class Console:
     def __init__(self, robot: Robot, say: Callable[[str], None]) -> None:
         self._robot, self._config, self._say = robot, robot.config, say
         config = robot.config
-        robot.attach(self)
+        robot.attach(self.handle_remote_line, lambda: self._ready)
         robot.subscribe_to_stops(self._drop_queued_lines)
         for name in COMMANDS.keys() & config.prompts.templates.keys():
             rule = 'a command has this name; choose another'
@@ -202,7 +202,7 @@ class Console:
 
     def stop(self, by: str) -> Outcome:
         """Stop the rover and end all tasks. Blocks until the rover has answered."""
-        return self._robot.begin_stop(by, tell=False).result()
+        return self._robot.stop(by, tell=False).result()
 
     def _drop_queued_lines(self, by: str) -> None:
         """After a stop."""
@@ -243,11 +243,6 @@ class Console:
     def reject_questions(self) -> None:
         """Reject all open and later questions: no further line can answer them."""
         self._robot.reject_questions()
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether tasks may run."""
-        return self._ready
 
     @property
     def busy(self) -> bool:

@@ -24,9 +24,9 @@ from curiosity_rosa_demo.agent.react import act, think
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun, status_of
-from curiosity_rosa_demo.agent.tasks.record import TaskSkill
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner as TaskRunner
+from curiosity_rosa_demo.agent.tasks.runs import TaskSkill
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.table import MAX_ENDED_TASKS
 from curiosity_rosa_demo.agent.tasks.task import (
@@ -273,14 +273,7 @@ class RARKKernel(TaskRunner):
         """As those of SkillRunner."""
         super().__init__(*args, **named)
         self._runs.default = TaskSkill(self._wait_for_report, self._runs.resources)
-        self._starting: asyncio.Task[None] | None = None
         self._outcomes: dict[str, asyncio.Future[SkillFailed | None]] = {}
-
-    async def start(self) -> None:
-        """Open the file and recover its tasks, once. Raises StoreError."""
-        if self._starting is None:
-            self._starting = asyncio.get_running_loop().create_task(super().start())
-        await asyncio.shield(self._starting)
 
     async def submit(self, task: Task) -> Task:
         await self.start()

@@ -15,7 +15,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
 from functools import partial
 import time
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
 from curiosity_rosa_demo.agent.llm.usage import usage_json, usage_line
@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.runtime.task_port import (
     TaskPort,
     wrapped_future,
 )
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
+from curiosity_rosa_demo.agent.runtime.threads import LoopJobs
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.origin import ASKED_BY_KEY, door_of
@@ -48,7 +48,7 @@ from curiosity_rosa_demo.domain.adapter_status import (
     TriggerStatus,
 )
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
-from curiosity_rosa_demo.domain.models import RoverPose, ToolResult, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
 from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -64,20 +64,9 @@ from curiosity_rosa_demo.trace.trace_buffer import EventBus
 T = TypeVar('T')
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
+# Runs a line of a remote client: the line, who sent it, what gets its result once, its door.
+RunLine = Callable[[str, str, Callable[[Reply], None], Origin], None]
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
-
-
-class Lines(Protocol):
-    """The console, as far as a remote line needs it."""
-
-    def handle_remote_line(
-        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin
-    ) -> None:
-        """Run a line of a remote client. ``on_reply`` is called once with its result."""
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether tasks may run."""
 
 
 class Robot(TaskPort):
@@ -117,7 +106,13 @@ class Robot(TaskPort):
         self.autonomy, self.config, self.recording = autonomy, config, recording
         self.ledger = session.usage  # of the model's calls
         self._say = say
-        self._console: Lines | None = None
+        # For the console, whose threads may wait: as those of their owners.
+        self.wait, self.post, self.call_on_end = runtime.call, runtime.post, runtime.call_on_end
+        self.subscribe_to_stops = runtime.subscribe_to_stops
+        self.rover_status, self.recent_events = session.rover_status, session.recent_events
+        self.reject_questions = session.approval_queue.reject_all
+        self._run_line: RunLine | None = None  # of the console; no door is open before
+        self._may_run: Callable[[], bool] = lambda: False
         self._camera, self._captures, self._nodes = camera, captures, nodes
         self._analyses = analyses
         self._pose, self._replay = pose, replay
@@ -130,9 +125,9 @@ class Robot(TaskPort):
         self._last_tick_s: float | None = None
         self.startup_failure = ''  # why no task will run; empty: the startup has not failed
 
-    def attach(self, console: Lines) -> None:
-        """Give ``say`` its console, once."""
-        self._console = console
+    def attach(self, run_line: RunLine, may_run: Callable[[], bool]) -> None:
+        """Give ``say`` its console, once. ``may_run``: whether tasks may run."""
+        self._run_line, self._may_run = run_line, may_run
 
     def record_tick(self, state: BrainState) -> None:
         """Record the time and the position. Called in the runtime's loop after each tick."""
@@ -148,20 +143,16 @@ class Robot(TaskPort):
     @property
     def stop_count(self) -> int:
         """The stops requested so far."""
-        return self._runtime.stop_count
+        return self._runtime.halt.stops
 
-    def begin_stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
+    def stop(self, by: str, *, tell: bool = True) -> Future[Outcome]:
         """Stop the rover, end all tasks and drop the queued lines. Waits for no loop. The future
         gets the rover's answer, in another thread. ``by`` names the caller; ``tell`` the console.
         """
-        outcome = self._runtime.begin_stop(by)  # first: nothing may delay it
+        outcome = self._runtime.halt.stop(by)  # first: nothing may delay it
         if tell:
             self._notice(f'stop{_by(by)}')
         return outcome
-
-    async def stop(self, by: str) -> Outcome:
-        """As ``begin_stop``. Returns after the rover's answer, which the outcome reports."""
-        return await wrapped_future(self.begin_stop(by))
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``, checked against its schema. Raises BadTask."""
@@ -200,7 +191,7 @@ class Robot(TaskPort):
             reply = await wrapped_future(order.reply)
         except asyncio.CancelledError:  # its caller was told that nobody answered
             if not order.reply.cancel() and (stored := order.reply.result().task) is not None:
-                self._runtime.withdraw(stored)
+                self._runtime.dispatcher.withdraw(stored)
             raise
         if reply.task is None:
             raise reply.error or TaskError(reply.text)
@@ -233,9 +224,8 @@ class Robot(TaskPort):
         if not operator_name(operator):
             by = f'{origin.value} {client}'.rstrip()
         said = Message()
-        assert self._console is not None  # no door is open before there is one
-        run = partial(self._console.handle_remote_line, text, by, said.settle, origin)
-        await run_in_thread('say', run)
+        assert self._run_line is not None
+        await run_in_thread('say', partial(self._run_line, text, by, said.settle, origin))
         return await result_in_time(said.reply)
 
     async def answer(
@@ -264,14 +254,11 @@ class Robot(TaskPort):
 
     def questions(self) -> Sequence[Question]:
         """The open questions, the oldest first."""
-        return self._runtime.shown_questions
+        return self._runtime.approvals.shown_questions
 
     def approval_deadline(self, question: Question) -> float | None:
         """The time of automatic rejection, in seconds since the epoch; None: never."""
-        # a task that waits for approval has no time-out
-        approval_queue = self._session.approval_queue
-        is_open = any(each.id == question.id for each in approval_queue.questions)
-        return question.asked_at + approval_queue.timeout_s if is_open else None
+        return self._runtime.approvals.deadline_of(question)
 
     def _notice(self, text: str, door: str = HTTP_CLIENT_NAME) -> None:
         self._say(without_controls(f'({door}) {text}'))
@@ -283,37 +270,17 @@ class Robot(TaskPort):
 
     def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:
         """The jobs of a door in the loop of the tasks."""
-        return LoopJobs(self._runtime.loop, on_error)
+        return LoopJobs(self._runtime.event_loop.loop, on_error)
 
     def skills(self) -> Sequence[Skill]:
         """The skills that a model may call."""
-        return self._runtime.skills()
+        return self._runtime.registry.for_model()
 
-    # --- for the console, whose threads may wait ----------------------------------------------
-
-    def wait(self, work: Coroutine[Any, Any, T]) -> T:
-        """What ``work`` of this port returns, for a thread that has no loop."""
-        return self._runtime.call(work)
-
-    def post(self, message: Message) -> None:
-        """Send a message; its ``reply`` is set in any case."""
-        self._runtime.post(message)
-
-    def call_on_end(self, task: Task, ended: Callable[[Task], None]) -> None:
-        """In the runtime's loop: call ``ended`` when the task has ended."""
-        self._runtime.call_on_end(task, ended)
+    # --- for the console --------------------------------------------------------------------
 
     def was_dropped(self, task_id: str) -> bool:
         """Whether a stop ended the task before it began."""
-        return self._runtime.was_dropped(task_id)
-
-    def subscribe_to_stops(self, listener: Callable[[str], None]) -> None:
-        """As that of Runtime."""
-        self._runtime.subscribe_to_stops(listener)
-
-    def reject_questions(self) -> None:
-        """Reject all open and later questions: nobody can answer them."""
-        self._session.approval_queue.reject_all()
+        return task_id in self._runtime.dispatcher.dropped_task_ids
 
     @property
     def is_attended(self) -> bool:
@@ -324,14 +291,6 @@ class Robot(TaskPort):
     def busy(self) -> bool:
         """Whether a skill or a turn runs."""
         return self._runtime.halt.busy
-
-    def rover_status(self) -> ToolResult:
-        """The rover's status, from the rover. Blocks."""
-        return self._session.rover_status()
-
-    def recent_events(self) -> Sequence[TraceEvent]:
-        """The agent's own trace events, without the progress of skills and the calls' costs."""
-        return self._session.recent_events()
 
     # --- what is known ------------------------------------------------------------------------
 
@@ -399,8 +358,7 @@ class Robot(TaskPort):
     def not_ready_reason(self) -> str:
         """The reason why no task can run yet; empty: tasks can run."""
         why = self.startup_failure or self._runtime.failure or self.store_failure
-        is_ready = self._console is not None and self._console.is_ready
-        return why or ('' if is_ready else NOT_READY_TEXT)
+        return why or ('' if self._may_run() else NOT_READY_TEXT)
 
     def triggers(self) -> Sequence[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""

@@ -106,6 +106,14 @@ class EventThread:
 # alive.
 
 
+def fulfil(result: Future[T], work: Callable[[], T]) -> None:
+    """Set ``result`` to what ``work`` returns, or to its exception."""
+    try:
+        result.set_result(work())
+    except BaseException as error:
+        result.set_exception(error)
+
+
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     """Run ``work`` in a new daemon thread; returns its result or raises its exception. Work goes
     on when the caller is cancelled.
@@ -113,13 +121,7 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     result: Future[T] = Future()
     result.set_running_or_notify_cancel()  # a caller cannot cancel it
 
-    def run() -> None:
-        try:
-            result.set_result(work())
-        except BaseException as error:
-            result.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
+    threading.Thread(target=fulfil, args=(result, work), name=name, daemon=True).start()
     done = asyncio.wrap_future(result)
     # Its exception is not logged as unretrieved when the caller was cancelled.
     done.add_done_callback(lambda _: done.cancelled() or done.exception())

@@ -68,7 +68,7 @@ class Robot(FakeRobot):
         self.clean = threading.Event()
         self.outcome = Outcome(True, 'It is bright.', 0.9)
 
-    def begin_stop(self, by: str) -> Future[Outcome]:
+    def stop(self, by: str) -> Future[Outcome]:
         """As that of the agent, it does not need the loop."""
         self.stops.append(by)
         stopped: Future[Outcome] = Future()

@@ -141,7 +141,7 @@ def autonomy(world: DoorsWorld) -> None:
     )
     port = RuntimePort(world.runtime, WorldModel(view, time_zone('UTC')))
     submit = Command('submit', tuple(ongoing.task_ids), ongoing=ongoing)
-    port.execute([submit], world.runtime.stop_count)
+    port.execute([submit], world.runtime.halt.stops)
 
 
 def trigger(world: DoorsWorld) -> None:

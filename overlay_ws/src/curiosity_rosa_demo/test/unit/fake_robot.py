@@ -28,7 +28,7 @@ from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy, TaskPort
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import LoopJobs
+from curiosity_rosa_demo.agent.runtime.threads import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
@@ -184,11 +184,11 @@ class FakeRobot(TaskPort):
     def order_refusal(self, skill: str) -> str:
         return self.refusal
 
-    def begin_stop(self, by: str) -> Future[Outcome]:
-        return asyncio.run_coroutine_threadsafe(self.stop(by), self._loop)
-
-    async def stop(self, by: str) -> Outcome:
+    def stop(self, by: str) -> Future[Outcome]:
         self.stops.append(by)
+        return asyncio.run_coroutine_threadsafe(self._stop(by), self._loop)
+
+    async def _stop(self, by: str) -> Outcome:
         await asyncio.to_thread(self.stop_gate.wait, CALL_WAIT_S)
         if not self.deaf:
             await self.call(self.runner.cancel_all(f'Stopped by {by}'))
@@ -203,7 +203,7 @@ class FakeRobot(TaskPort):
         self.callers.append(operator)
         self.lines.append(text)
         if text.strip() == ':stop':
-            outcome = await self.stop('HTTP')
+            outcome = await asyncio.wrap_future(self.stop('HTTP'))
             return Reply([outcome.answer], outcome.ok)
         if text.startswith(':'):
             return Reply([f'There is no command {text.split()[0]}; :help shows them'], ok=False)

@@ -119,7 +119,7 @@ class RuntimeHarness:
 
     def reply_to(self, message: Message) -> AgentReply:
         """To a message that is made now."""
-        current = replace(message, stops=self.runtime.stop_count)
+        current = replace(message, stops=self.runtime.halt.stops)
         self.runtime.post(current)
         return current.reply.result(self.wait_s)
 
@@ -582,7 +582,8 @@ class RobotBench:
     def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
         self.robot = robot_of(bench, self.eyes, triggers)
-        self.robot.attach(bench.console)
+        console = bench.console
+        self.robot.attach(console.handle_remote_line, lambda: not bench.robot.not_ready_reason())
 
 
 def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

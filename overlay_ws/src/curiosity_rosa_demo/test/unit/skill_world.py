@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.skills.plugins import skill_of
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill, SkillCall
-from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import Event, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
@@ -133,16 +133,18 @@ async def ended(runner: SkillRunner, task: Task) -> Task:
 
 async def reaches(runner: SkillRunner, task: Task, *states: LifecycleState) -> None:
     """Until the task shows one of ``states``."""
-    events = runner.subscribe()
+    changed = asyncio.Event()
+    leave = runner.event_bus.listen('a test', lambda event: changed.set(), Event)
 
     async def wait() -> None:
         while task.state not in states:
-            await anext(aiter(events))
+            changed.clear()
+            await changed.wait()
 
     try:
         await asyncio.wait_for(wait(), LONG_S)
     finally:
-        events.close()
+        leave()
 
 
 def crash(path: Path) -> None:

@@ -162,7 +162,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     def stop_first(*arguments: Any, **named: Any) -> Any:
         if not stopped:
             stopped.append(where)
-            bench.runtime.stop('the test')
+            bench.runtime.halt.stop('the test').result()
         return real(*arguments, **named)
 
     monkeypatch.setattr(owner, where, stop_first)
@@ -376,7 +376,7 @@ def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) 
     with AutonomyBench(tmp_path, ready=False) as bench:
         if not crashed:
             bench.on()
-        bench.runtime.stop('the operator')
+        bench.runtime.halt.stop('the operator').result()
         bench.begin(go_on=crashed)
         is_off(bench)
 
@@ -570,7 +570,7 @@ def test_only_what_runs_keeps_it_waiting_and_only_its_own_is_let_go_without_a_st
     bench.becomes('query_world', 'PAUSED')
     assert senses_of(bench).hold_reason == ''
     assert senses_of(bench, 'the user said pause').hold_reason.endswith('pause')
-    task, ours, stops = bench.task('query_world'), port_of(bench), bench.runtime.stop_count
+    task, ours, stops = bench.task('query_world'), port_of(bench), bench.runtime.halt.stops
     own = Ongoing(
         activity='survey', by=Source.ROUTINE, began_at=0.0, energy_at=0.0, task_ids=[task.id]
     )

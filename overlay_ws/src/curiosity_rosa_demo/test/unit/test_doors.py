@@ -190,8 +190,8 @@ ASKING = {
 
 def answer(world: DoorsWorld, action: ApprovalAction, starts: int = 0) -> Question:
     """Answer the one question; until then the rover began no further motion."""
-    world.until(lambda: world.runtime.shown_questions, 'the question')
-    (question,) = world.runtime.shown_questions
+    world.until(lambda: world.runtime.approvals.shown_questions, 'the question')
+    (question,) = world.runtime.approvals.shown_questions
     assert len(world.rover.starts) == starts
     world.session.approval_queue.answer(ApprovalAnswer(action), question.id)
     return question
@@ -212,7 +212,9 @@ def test_every_door_asks_the_operator_the_same_question(
                 assert task is not None
                 assert question.task_id == task.id
                 world.ended(task)
-                world.until(lambda: not world.runtime.shown_questions, 'the question to go')
+                world.until(
+                    lambda: not world.runtime.approvals.shown_questions, 'the question to go'
+                )
             assert world.rover.starts == []
     assert len(asked) == 1, asked
 
@@ -226,7 +228,7 @@ def test_a_yes_is_for_one_dispatch(
             task = world.order(origin)
             answer(world, ApprovalAction.APPROVE, drives - 1)
             world.until(lambda n=drives: len(world.rover.starts) == n, 'the drive')
-            world.runtime.stop('the test')
+            world.runtime.halt.stop('the test').result()
             world.ended(task)
 
 
@@ -235,7 +237,7 @@ def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_n
 ) -> None:
     with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
         task = world.order(Origin.HTTP)
-        world.until(lambda: world.runtime.shown_questions, 'the question')
+        world.until(lambda: world.runtime.approvals.shown_questions, 'the question')
         mast_up(world)
         answer(world, ApprovalAction.APPROVE)
         world.ended(task)

@@ -18,7 +18,7 @@ from curiosity_rosa_demo.adapter.part import MAST, Mast
 from curiosity_rosa_demo.adapter.rules import Rules
 from curiosity_rosa_demo.agent.kernel import loop
 from curiosity_rosa_demo.agent.kernel.decide import event_arbitrate
-from curiosity_rosa_demo.agent.tasks.record import TaskRecord
+from curiosity_rosa_demo.agent.tasks.commits import TaskRecord
 from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
 from curiosity_rosa_demo.agent.tasks.table import TaskTable
 from curiosity_rosa_demo.infra.config.limits import Thresholds

@@ -426,7 +426,7 @@ def test_what_a_skill_holds_that_did_not_react_to_its_stop_is_refused(tmp_path: 
     with AgentWorld(tmp_path, *script, DONE, skills=(deaf,)) as world:
         assert set(world.state.skills.registry) >= {'deaf', 'move_forward', 'react'}
         task = world.submit('react', text='Be deaf, then drive.')
-        world.until(lambda: world.runtime.shown_questions, 'the question of the model')
+        world.until(lambda: world.runtime.approvals.shown_questions, 'the question of the model')
         assert world.refused_by() == ['resource_conflict'] * 2  # the loop repeats it once
         assert 'RESOURCE_CONFLICT: base held by deaf' in world.server.requests[2].texts('tool')[-1]
         world.until(lambda: len(world.state.skills.running) == 2, '/state to show both')

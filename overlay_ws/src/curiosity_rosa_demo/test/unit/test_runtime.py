@@ -258,7 +258,7 @@ def test_a_stop_and_the_watchdog_wait_for_nothing_in_a_blocked_loop(tmp_path: Pa
         bench.runs('look around')
         with bench.blocked_loop():
             bench.console.handle_line(':stop')
-            assert bench.runtime.begin_stop('a client').result(WAIT_S).ok
+            assert bench.runtime.halt.stop('a client').result(WAIT_S).ok
             order = bench.session.order
             assert (order[0], order.count('stop') >= 2) == ('begin answer: look around', True)
             assert bench.session.used[0].requested
@@ -305,13 +305,13 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
         bench.runtime.subscribe_to_stops(listener)
     pressed = bench.session.used[0].call_when_pressed
     with pressed(fail), pressed(look):
-        assert bench.runtime.stop('').ok  # by somebody without a name
+        assert bench.runtime.halt.stop('').result(WAIT_S).ok  # by somebody without a name
     bench.until(lambda: len(seen) == 2, 'the skill to be woken')
     assert (bench.session.stops, seen) == (1, [1, 1])
     bench.becomes('look around', 'CANCELLED')
     bench.replies('a bug in a listener')
     bench.runs(':cap')  # the agent goes on, and no message can claim that the rover was stopped
-    bench.runtime.post(Said('no', 'an impostor', stops=bench.runtime.stop_count))
+    bench.runtime.post(Said('no', 'an impostor', stops=bench.runtime.halt.stops))
     bench.becomes('capture_and_score', 'CANCELLED')
     bench.stopped(2)
     assert 'impostor' not in bench.task('capture_and_score').reason
@@ -613,7 +613,7 @@ def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotBench) -> Non
         with world.bench.blocked_loop():
             submitting = asyncio.ensure_future(world.robot.order(Task('capture_and_score')))
             await asyncio.sleep(0)  # it reads how many stops there were
-            await world.robot.stop('a test')
+            await asyncio.wrap_future(world.robot.stop('a test'))
         return await submitting
 
     with pytest.raises(TaskError, match='A stop came first'):
@@ -643,10 +643,12 @@ def test_no_stop_waits_for_another_stop_or_for_what_somebody_says(
         saying = [asyncio.ensure_future(world.robot.say(':status')) for _ in range(40)]
         await asyncio.to_thread(entered.acquire, timeout=WAIT_S)
         assert (await world.robot.say('stop!')).ok
-        assert (await world.robot.stop('a test')).ok
+        assert (await asyncio.wrap_future(world.robot.stop('a test'))).ok
         assert not any(each.done() for each in saying)
         session.stop_rover = hanging(stopping, go_on)
-        answers = asyncio.gather(*[world.robot.stop(f'caller {n}') for n in range(40)])
+        answers = asyncio.gather(
+            *[asyncio.wrap_future(world.robot.stop(f'caller {n}')) for n in range(40)]
+        )
         await asyncio.sleep(0)
         # All of them are with the rover before one has its answer.
         for _ in range(40):

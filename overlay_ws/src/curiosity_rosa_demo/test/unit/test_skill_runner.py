@@ -256,13 +256,13 @@ BAD_TASKS: list[tuple[dict[str, Any], str]] = [
     ({'name': ' '}, 'name'),
     ({'id': ''}, 'id'),
     ({'id': 'twin'}, "already a task 'twin'"),
-    ({'priority': 1001}, '-1000 to 1000'),
+    ({'priority': 1001}, 'less than or equal to 1000'),
     ({'priority': True}, 'priority'),
     ({'priority': 1.5}, 'priority'),
     ({'deadline_s': 0.0}, 'deadline_s'),
     ({'deadline_s': math.inf}, 'deadline_s'),
     ({'deadline_s': math.nan}, 'deadline_s'),
-    ({'max_retries': 101}, '0 to 100'),
+    ({'max_retries': 101}, 'less than or equal to 100'),
     ({'not_before': datetime(2026, 1, 1)}, 'zone'),
     ({'resources': frozenset({'wings'})}, 'base'),
     ({'blocked_by': ('nobody',)}, 'nobody'),
@@ -394,7 +394,7 @@ async def test_before_the_start_and_after_the_stop_requests_are_refused():
     await asyncio.wait_for(loop_task, LONG_S)
     with pytest.raises(TaskError, match='stopp'):
         await runner.submit(Task('job'))
-    with pytest.raises(TaskError, match='new one'):
+    with pytest.raises(TaskError, match='The runner is stopped'):
         await runner.start()
 
 

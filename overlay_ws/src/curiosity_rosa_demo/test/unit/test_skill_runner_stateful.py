@@ -24,7 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.record import TaskRecord
+from curiosity_rosa_demo.agent.tasks.commits import TaskRecord
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.task_state import TRANSITIONS

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
 from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, fitting
 from curiosity_rosa_demo.agent.memory import LINE_LENGTH, recall
 from curiosity_rosa_demo.agent.react.prompt import decide_tool
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import EventLoopThread
+from curiosity_rosa_demo.agent.runtime.threads import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
 from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind

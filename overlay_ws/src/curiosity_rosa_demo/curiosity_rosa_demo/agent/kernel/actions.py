@@ -21,9 +21,7 @@ from curiosity_rosa_demo.agent.kernel.decide import (
     ENDED_STATES,
     goal_priority,
     INTERRUPT_REASONS,
-    RUNNING_STATES,
     SKILLS_IN_SAFE,
-    wants_to_run,
 )
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.language.tables import DEFAULT
@@ -35,7 +33,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Mode,
     UserInterruptType,
 )
-from curiosity_rosa_demo.domain.origin import Origin
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,9 @@ class CancelAllTasks:
 
 
 @dataclass(frozen=True)
-class PauseTask:
-    id: str
+class PauseTasks:
+    """Hold every task that runs or could run, the waiting ones first, so that none starts."""
+
     why: str
 
 
@@ -100,8 +98,6 @@ class SubmitGoal:
     said: Utterance
     priority: int
     preempt: bool = False
-    origin: Origin | None = None  # the door through which it came; None: none
-    asked_by: str = ''  # the person who asked, as others see it; '': without a name
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,7 @@ Action = (
     StopRover
     | HoldTasks
     | CancelAllTasks
-    | PauseTask
+    | PauseTasks
     | HoldAfterSafe
     | ReleaseTasks
     | SubmitCharge
@@ -164,10 +160,8 @@ def plan(before: BrainState, after: BrainState) -> list[Action]:
     # Before the release: otherwise a task could resume for a moment.
     if interrupt is UserInterruptType.STOP:
         actions.append(CancelAllTasks(interrupt_reason))
-    elif interrupt is UserInterruptType.PAUSE:  # the waiting ones first, so that none starts
-        ready = [task for task in after.tasks.queue if wants_to_run(task)]
-        ready.sort(key=lambda task: task.status in RUNNING_STATES)
-        actions += [PauseTask(task.task_id, interrupt_reason) for task in ready]
+    elif interrupt is UserInterruptType.PAUSE:
+        actions.append(PauseTasks(interrupt_reason))
     latch = before.robot.safety_latch
     cleared = bool(latch) and not after.robot.safety_latch
     is_over = before.tasks.mode is Mode.SAFE and after.tasks.mode is not Mode.SAFE

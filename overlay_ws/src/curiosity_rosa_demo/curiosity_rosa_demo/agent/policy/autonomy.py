@@ -36,8 +36,7 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import (
 )
 from curiosity_rosa_demo.agent.policy.world import EventName, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
-from curiosity_rosa_demo.agent.runtime.threads.periodic_worker import PeriodicWorker
+from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S, PeriodicWorker
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.brain_state import BrainState, UserInterruptType
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -87,7 +86,7 @@ class Autonomy:
         self._own_task_ids: set[str] = set()  # tasks that may be active
         self._is_live = False  # switched on, and not yet off in the worker's thread
         # At switch-on: after a later stop the runtime takes none of the policy's tasks.
-        self._stop_count = runtime.stop_count
+        self._stop_count = runtime.halt.stops
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
@@ -105,7 +104,7 @@ class Autonomy:
         self._worker.post(partial(self._enable, go_on))
 
     def switch_on(self) -> Outcome:
-        stops = self._runtime.stop_count
+        stops = self._runtime.halt.stops
         return self._call_worker(lambda: self._switch_on(stops))
 
     def switch_off(self, why: str) -> Outcome:
@@ -236,7 +235,7 @@ class Autonomy:
         policy = self._new_policy(state, number)
         self._store, self._policy, self._decided_at = store, policy, state.ticked_at
         self._own_task_ids.update(state.task_ids)
-        self._runtime.resume_by_name_only(state.task_ids)
+        self._runtime.dispatcher.resumed_by_name_only = frozenset(state.task_ids)
         self._clock.resume(state.ticked_at)
         for note in store.notes:
             self._trace_error(note)
@@ -252,7 +251,7 @@ class Autonomy:
         self._own_task_ids.update(ids)
         self.store.save(tick.state, tick.decision, auto)
         self._decided_at = tick.decision.at
-        self._runtime.resume_by_name_only(ids)
+        self._runtime.dispatcher.resumed_by_name_only = frozenset(ids)
         for event in tick.events:
             begins = event.name is EventName.ACTION_STARTED
             kind = TraceKind.DECIDE if begins else TraceKind.OBSERVE
@@ -295,7 +294,7 @@ class Autonomy:
         self._stop_count = stops
         self._last_text = ''
         self._on = self._is_live = True
-        if stops != self._runtime.stop_count:  # _on_stop ignores a stop while off
+        if stops != self._runtime.halt.stops:  # _on_stop ignores a stop while off
             self._on = self._is_live = False
             self.store.save_was_on(False)
             return Outcome(False, 'auto stays off: a stop was asked for')
@@ -326,7 +325,7 @@ class Autonomy:
         try:
             self._runtime_port.cancel_tasks(sorted(self._own_task_ids), f'auto: {why}')
         except Exception:
-            self._runtime.stop(f'auto, which has lost its tasks: {why}')
+            self._runtime.halt.stop(f'auto, which has lost its tasks: {why}').result()
         store, self._store, self._policy = self._store, None, None
         if store is not None:
             with suppress(PolicyStoreError):

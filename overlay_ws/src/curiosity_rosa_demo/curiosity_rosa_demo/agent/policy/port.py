@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, Wor
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
     SkillRegistry,
@@ -94,7 +94,7 @@ class RuntimePort:
         runner = self._runtime.runner
         for command in commands:
             if command.does == 'resume':
-                if stops == self._runtime.stop_count:
+                if stops == self._runtime.halt.stops:
                     self._for_each_task(command.task_ids, runner.resume)
             elif command.does == 'cancel':
                 self.cancel_tasks(command.task_ids, command.why)
@@ -109,7 +109,7 @@ class RuntimePort:
         """Resume held tasks whose activity is not held, such as after an operator's pause that
         the policy missed. ``stops`` as in execute. Raises TaskError.
         """
-        if stops != self._runtime.stop_count:
+        if stops != self._runtime.halt.stops:
             return
         ongoing, charging = after.activity, self._runtime.state.tasks.mode is Mode.CHARGE
         runs = ongoing is not None and not ongoing.held and not view.senses.hold_reason

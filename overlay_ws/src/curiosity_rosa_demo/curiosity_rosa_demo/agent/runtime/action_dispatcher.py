@@ -24,7 +24,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     HoldAfterSafe,
     HoldTasks,
     Notice,
-    PauseTask,
+    PauseTasks,
     ReleaseTasks,
     ResumeTask,
     StopRover,
@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     SubmitGoal,
 )
 from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL, SKILLS_IN_SAFE
-from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Stopped
+from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered, Reply, Said, Stopped
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
@@ -41,6 +41,7 @@ from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.origin import SAID_KEY, with_origin
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import count_text, printable
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -49,7 +50,7 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
 MAX_SHOWN_IDS = 5  # of held tasks
-ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTask, HoldAfterSafe)
+ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTasks, HoldAfterSafe)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,7 @@ class ActionDispatcher:
         halt = message.number if isinstance(message, Stopped) else None
         for action in actions:
             if isinstance(action, StopRover) and halt is None:
-                halted = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
-                halt = halted.number
+                halt = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
         questions = [each for each in actions if isinstance(each, Answer)]
         if questions and message is not None:
             self._reply_to(questions, message)
@@ -154,19 +154,18 @@ class ActionDispatcher:
         while True:
             batch = await self._batches.get()
             reply = Reply()
-            steps = self._with_unseen_pauses(batch.steps)
             try:
-                for step in steps:
+                for step in batch.steps:
                     if isinstance(step, ACTIONS_WHILE_HALTED):
                         await self._perform_or_report(step, reply, batch.message)
             finally:
                 if batch.halt is not None:
                     self._halt.settle(batch.halt)
             # After that: tasks that are released or submitted here are to run.
-            for step in steps:
+            for step in batch.steps:
                 if not isinstance(step, ACTIONS_WHILE_HALTED):
                     await self._perform_or_report(step, reply, batch.message)
-            if any(isinstance(step, HoldAfterSafe) for step in steps):
+            if any(isinstance(step, HoldAfterSafe) for step in batch.steps):
                 lines = self._held_tasks_lines()
                 reply.lines += lines
                 if batch.message is None:
@@ -185,26 +184,12 @@ class ActionDispatcher:
 
         self._in_background(cancel())
 
-    def _with_unseen_pauses(self, steps: Sequence[_Step]) -> Sequence[_Step]:
-        """``steps``; a pause also covers queued tasks beyond the kernel's MAX_KERNEL_TASKS."""
-        pauses = {step.id: step for step in steps if isinstance(step, PauseTask)}
-        if not pauses:
-            return steps
-        why = next(iter(pauses.values())).why
-        others = [
-            PauseTask(task.id, why)
-            for task in self._runner.live()
-            if task.id not in pauses and task.state.waits_its_turn and not task.held
-        ]
-        return [*others, *steps]
-
     async def _perform_or_report(self, step: _Step, reply: Reply, message: Message | None) -> None:
         """Perform ``step``. A failure is added to ``reply``; the following steps still run."""
         try:
             await self._perform(self._admitted(step), reply, message)
         except (TaskError, QuestionNotFound) as error:
-            reply.ok, reply.error = False, error
-            reply.lines.append(printable(str(error)))
+            _tell(error, reply)
 
     async def _perform(self, step: _Step, reply: Reply, message: Message | None) -> None:
         runner = self._runner
@@ -218,13 +203,8 @@ class ActionDispatcher:
         elif isinstance(step, CancelAllTasks):
             by = message.by if isinstance(message, Stopped) else ''
             await self._cancel_all_tasks(f'Stopped by {by}' if by else step.why)
-        elif isinstance(step, PauseTask):
-            paused = await runner.pause(step.id, step.why)
-            reply.lines.append(
-                f'paused {step.id[:8]}'
-                if paused
-                else f'{step.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
-            )
+        elif isinstance(step, PauseTasks):
+            await self._pause_tasks(step.why, reply)
         elif isinstance(step, HoldAfterSafe):
             await self._hold_waiting(step.why)
         elif isinstance(step, ResumeTask):
@@ -237,8 +217,8 @@ class ActionDispatcher:
         elif isinstance(step, SubmitGoal):
             meant = {'text': step.said.text, SAID_KEY: step.said.to_json()}
             goal = Task('react', step.priority, metadata=meant)
-            if step.origin is not None:
-                with_origin(goal, step.origin, step.asked_by)
+            if isinstance(message, Said) and message.origin is not None:
+                with_origin(goal, message.origin, named_caller(message.by))
             submit = runner.interrupt if step.preempt else runner.submit
             reply.task = await submit(goal)
         elif isinstance(step, Ordered):
@@ -251,6 +231,21 @@ class ActionDispatcher:
             reply.ok = reply.ok and step.ok
             reply.lines.append(printable(step.text))
             self._trace(TraceKind.OBSERVE, step.text)
+
+    async def _pause_tasks(self, why: str, reply: Reply) -> None:
+        free = [task for task in self._runner.live() if not task.held]
+        waiting = [task.id for task in free if task.state.waits_its_turn]
+        for task_id in (*waiting, *(task.id for task in free if task.state.running)):
+            try:
+                paused = await self._runner.pause(task_id, why)
+            except TaskError as error:
+                _tell(error, reply)
+                continue
+            reply.lines.append(
+                f'paused {task_id[:8]}'
+                if paused
+                else f'{task_id[:8]} cannot be paused; it ends by itself, or :stop ends it'
+            )
 
     async def _cancel_all_tasks(self, why: str) -> None:
         waiting = [task.id for task in self._runner.live() if not task.state.running]
@@ -302,6 +297,11 @@ class ActionDispatcher:
             reply.lines.append(f'resumed {each[:8]}')
         if not reply.lines:
             reply.lines.append('nothing is paused')
+
+
+def _tell(error: Exception, reply: Reply) -> None:
+    reply.ok, reply.error = False, error
+    reply.lines.append(printable(str(error)))
 
 
 def _ordered_skill(step: _Step) -> str | None:

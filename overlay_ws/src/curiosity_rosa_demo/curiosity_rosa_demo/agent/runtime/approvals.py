@@ -73,8 +73,10 @@ class Approvals:
         self.shown_questions = tuple(self._open_questions())
         for question in self.shown_questions:
             if question.id not in known:
-                self._say(question_text(question, self._left_s(question)))
-                if question.id in self._rehearsals:
+                deadline = self.deadline_of(question)
+                left_s = None if deadline is None else max(0.0, deadline - time.time())
+                self._say(question_text(question, left_s))
+                if question.id == question.task_id:
                     self._trace_task_question(question)
         return next(iter(self.shown_questions), None)
 
@@ -87,7 +89,7 @@ class Approvals:
         # It is printed: a line break would look like a line of the agent itself.
         why = printable(str(payload.get('why', '')))
         by = printable(str(payload.get('by', '')))
-        if question.id in self._tasks_needing_approval():
+        if question.id == question.task_id:
             if action is ApprovalAction.EDIT:
                 raise QuestionNotFound(
                     f'{short_id(question)} is a task, which cannot be edited: approve it, or '
@@ -145,23 +147,22 @@ class Approvals:
 
     def _open_questions(self) -> list[Question]:
         """All open questions, the oldest first."""
-        waiting = self._tasks_needing_approval()
+        waiting = [task for task in self._runner.live() if task.needs_approval]
         self._rehearsals = {
             task.id: self._rehearsals[task.id]
             if task.id in self._rehearsals
             else self._rehearse(task)
-            for task in waiting.values()
+            for task in waiting
         }
-        tasks = [_question_of_task(each, self._rehearsals[each.id]) for each in waiting.values()]
+        tasks = [_question_of_task(each, self._rehearsals[each.id]) for each in waiting]
         return sorted([*self._queue.questions, *tasks], key=lambda each: each.asked_at)
 
-    def _tasks_needing_approval(self) -> dict[str, Task]:
-        return {task.id: task for task in self._runner.live() if task.needs_approval}
-
-    def _left_s(self, question: Question) -> float | None:
-        if question.id in self._tasks_needing_approval():
-            return None
-        return max(0.0, question.asked_at + self._queue.timeout_s - time.time())
+    def deadline_of(self, question: Question) -> float | None:
+        """The time of automatic rejection, in seconds since the epoch. None: never, since a task
+        that waits for approval has no time-out. Any thread may ask.
+        """
+        is_of_task = question.id == question.task_id
+        return None if is_of_task else question.asked_at + self._queue.timeout_s
 
 
 def find_question(questions: Sequence[Question], start: str) -> Question:

@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from functools import partial
 import logging
 import threading
 import time
@@ -21,21 +21,13 @@ from typing import TypeVar
 
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.infra.event_thread import fulfil, run_in_thread
 
 T = TypeVar('T')
 CHECKS_PER_LIMIT = 4  # checks per ``limit_s``
 STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end its task
 
 _log = logging.getLogger('curiosity_rosa.halt')
-
-
-@dataclass(frozen=True)
-class Halted:
-    """A halt by its number, and the rover's answer to the stop."""
-
-    number: int
-    outcome: Future[Outcome]
 
 
 class SkillsHalted(Exception):
@@ -49,6 +41,8 @@ class Halt:
     From a halt on no work sends a command that could move the rover, and none begins until the
     halt is settled: that is when the tasks of its time have ended, or wait. The cancellation of an
     abandoned thread stays requested, so that it cannot act any more.
+
+    ``on_stop`` is told of each counted stop, once it is on its way, by its caller and number.
     """
 
     def __init__(self, stop_rover: Callable[[], Outcome]) -> None:
@@ -57,28 +51,30 @@ class Halt:
         self._open: dict[int, tuple[str, bool]] = {}  # by number: reason, cancellable only
         self._last = 0
         self.stops = 0  # asked for so far; what was ordered before the last one is refused
+        self.on_stop: Callable[[str, int], None] = lambda by, number: None
 
     @property
     def busy(self) -> bool:
         return bool(self._running)
 
-    def stop(self, by: str) -> Halted:
-        """Halt and count the stop. ``by`` names the caller."""
-        return self.halt(f'Stopped by {by}', count=True)
-
-    def halt(self, reason: str, *, cancellable_only: bool = False, count: bool = False) -> Halted:
-        """Halt all work, or that which a pause may stop, then send a stop, then wake the work.
-        Returns at once: nothing that the caller does next can delay the stop.
+    def stop(self, by: str) -> Future[Outcome]:
+        """Halt all work and count the stop; needs neither a loop nor the model. ``by`` names the
+        caller. Returns at once; the future is that of ``send``.
         """
-        number, callbacks = self._hold(reason, cancellable_only, count)
-        outcome = self.send()
-        # In a thread: the callbacks of the skills may take a while, and the caller may be a loop.
-        in_thread(lambda: _call_all(callbacks), 'stop-skills')
-        return Halted(number, outcome)
+        number, callbacks = self._hold(f'Stopped by {by}', count=True)
+        outcome = self.send(callbacks)
+        self.on_stop(by, number)
+        return outcome
+
+    def halt(self, reason: str, *, cancellable_only: bool = False) -> int:
+        """Halt all work, or that which a pause may stop. Returns its number, at once."""
+        number, callbacks = self._hold(reason, cancellable_only=cancellable_only)
+        self.send(callbacks)
+        return number
 
     def close(self, reason: str) -> None:
         """Halt all work for good, without a stop."""
-        _, callbacks = self._hold(reason, cancellable_only=False, count=False)
+        _, callbacks = self._hold(reason)
         _call_all(callbacks)
 
     def settle(self, number: int) -> None:
@@ -86,20 +82,21 @@ class Halt:
         with self._lock:
             self._open.pop(number, None)
 
-    def send(self) -> Future[Outcome]:
-        """Send a stop from a new thread. The future gets the rover's answer; whoever waits for it
-        may stop waiting, but cannot cancel it.
+    def send(self, callbacks: Sequence[Callable[[], None]] = ()) -> Future[Outcome]:
+        """Send a stop from a new thread, so that nothing can delay it; then wake the work by its
+        ``callbacks``, which may take a while, from another. The future gets the rover's answer;
+        whoever waits for it may stop waiting, but cannot cancel it.
         """
         outcome: Future[Outcome] = Future()
         outcome.set_running_or_notify_cancel()
-
-        def send() -> None:
+        threads = {'stop': partial(fulfil, outcome, self._stop_rover)}
+        if callbacks:
+            threads['stop-skills'] = partial(_call_all, callbacks)
+        for name, work in threads.items():
             try:
-                outcome.set_result(self._stop_rover())
-            except BaseException as error:
-                outcome.set_exception(error)
-
-        in_thread(send, 'stop')
+                threading.Thread(target=work, name=name, daemon=True).start()
+            except RuntimeError:  # no more threads can be started
+                work()
         return outcome
 
     async def run(self, work: Callable[[Cancellation], T], *, cancellable: bool = True) -> T:
@@ -150,7 +147,7 @@ class Halt:
         return cancellation
 
     def _hold(
-        self, reason: str, cancellable_only: bool, count: bool
+        self, reason: str, *, cancellable_only: bool = False, count: bool = False
     ) -> tuple[int, list[Callable[[], None]]]:
         with self._lock:
             self.stops += count
@@ -161,20 +158,12 @@ class Halt:
         return number, [callback for one in running for callback in one.request(reason)]
 
 
-def _call_all(callbacks: list[Callable[[], None]]) -> None:
+def _call_all(callbacks: Sequence[Callable[[], None]]) -> None:
     for callback in callbacks:
         try:
             callback()
         except Exception:  # the callbacks of the other skills still run
             _log.exception('event=cancellation_callback_failed')
-
-
-def in_thread(work: Callable[[], None], name: str) -> None:
-    """Run ``work`` in a new thread, or in this one if no more threads can be started."""
-    try:
-        threading.Thread(target=work, name=name, daemon=True).start()
-    except RuntimeError:
-        work()
 
 
 class Watchdog:

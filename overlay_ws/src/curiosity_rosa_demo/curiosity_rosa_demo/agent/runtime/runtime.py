@@ -17,16 +17,15 @@ Over 300 lines in one file: it is the only module that both other threads and th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 import time
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks, SubmitGoal
+from curiosity_rosa_demo.agent.kernel.actions import Action, Answer, CancelAllTasks
 from curiosity_rosa_demo.agent.kernel.decide import order_refusal
 from curiosity_rosa_demo.agent.kernel.hear import (
     Answered,
@@ -53,25 +52,22 @@ from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
 )
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import (
+from curiosity_rosa_demo.agent.runtime.threads import (
     CALL_TIMEOUT_S,
     EventLoopThread,
 )
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import Event, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreError, TaskError
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Mode,
-    Question,
     QueuedTask,
     Reading,
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
-from curiosity_rosa_demo.domain.origin import named_caller
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS, printable
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -91,7 +87,7 @@ START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
 
 
 class Runtime:
-    """``say`` prints. ``clock``: that of the policy."""
+    """``say`` prints. ``clock``: that of the policy. ``event_loop``: of kernel and tasks."""
 
     def __init__(
         self,
@@ -120,7 +116,7 @@ class Runtime:
             on_failure=self._on_store_error,
             event_bus=event_bus,
         )
-        self._registry = registry
+        self.registry = registry
         self._preemptible = {
             skill.name: skill.preemptible and skill.cancel_supported for skill in registry
         }
@@ -128,7 +124,8 @@ class Runtime:
         known = Path(database).exists()
         self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
         self.halt = session.halt
-        self._approvals = Approvals(
+        self.halt.on_stop = self._on_stop
+        self.approvals = Approvals(
             session.approval_queue,
             self.runner,
             say,
@@ -136,10 +133,10 @@ class Runtime:
             self.make_task,
             session.rehearse_task,
         )
-        self._dispatcher = ActionDispatcher(
+        self.dispatcher = ActionDispatcher(
             self.runner,
             self.halt,
-            self._approvals,
+            self.approvals,
             say,
             session.trace,
             self._answer,
@@ -149,7 +146,7 @@ class Runtime:
         self._kernel = KernelLoop(
             readings=readings,
             tasks=self._queued_tasks,
-            question=self._approvals.pending_question,
+            question=self.approvals.pending_question,
             act=self._on_actions,
             admit=self._admit,
             tick_s=config.agent.kernel.tick_s,
@@ -161,11 +158,10 @@ class Runtime:
         context = SkillContext(
             execution=session,
             runner=self.runner,
-            halt=self.halt,
             robot=lambda: self.state.robot,
             charged_level=config.thresholds.battery.charged,
             clock=clock,
-            hold_waiting=self._dispatcher.hold_after_fault,
+            hold_waiting=self.dispatcher.hold_after_fault,
             spans=spans or TaskSpans(),
         )
         if event_bus is not None:
@@ -177,7 +173,7 @@ class Runtime:
         self._safe_since: datetime | None = None  # the latch's time, or that of the mode
         self.failure = ''  # why the runtime no longer works; empty: it works
         self._end = ''  # why no message gets another reply; empty: each gets one
-        self._event_loop = EventLoopThread('runtime', self._on_job_error)
+        self.event_loop = EventLoopThread('runtime', self._on_job_error)
         session.brain_state = lambda: self.state
         session.approval_queue.on_change = self.tick_now
         session.monitor.on_violation = self._kernel.violate
@@ -192,15 +188,15 @@ class Runtime:
             await self.runner.start()
             self._left_over_tasks = self.runner.live()
             self._restore_latch()
-            self._event_loop.start_job(self._dispatcher.run())
-            self._event_loop.start_job(self._kernel.run())
-            self._event_loop.start_job(self._tick_on_task_events())
+            self.event_loop.start_job(self.dispatcher.run())
+            self.event_loop.start_job(self._kernel.run())
+            self.runner.event_bus.listen('kernel', lambda event: self._kernel.tick_now(), Event)
 
-        self._event_loop.start()
+        self.event_loop.start()
         try:
             self.call(start(), START_TIMEOUT_S)
         except TaskError:
-            self._event_loop.close()
+            self.event_loop.close()
             raise
         self._watchdog.start()
         return self.runner.notes
@@ -217,10 +213,6 @@ class Runtime:
             self._kernel.set_safety_latch(latch)
         elif mode == Mode.SAFE.value:
             self._trace_error(f'The last run ended in SAFE: {reason}')
-
-    async def _tick_on_task_events(self) -> None:
-        async for _ in self.runner.subscribe():
-            self._kernel.tick_now()
 
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
         """Let tasks run, and return the unfinished tasks of an earlier run.
@@ -242,7 +234,7 @@ class Runtime:
                 else:
                     with suppress(TaskError):  # the task has just ended
                         await self.runner.pause(task.id, LEFT_OVER_REASON)
-            self._event_loop.start_job(self.runner.run_loop())
+            self.event_loop.start_job(self.runner.run_loop())
             return unfinished
 
         return self.call(start_loop(), START_TIMEOUT_S)
@@ -256,12 +248,12 @@ class Runtime:
         """Close the runtime, after ``halt_for_good``. Unfinished tasks stay stored for the next
         run.
         """
-        if not self._event_loop.is_started:
-            self._event_loop.close()
+        if not self.event_loop.is_started:
+            self.event_loop.close()
             return
 
         async def end() -> None:
-            await self._event_loop.cancel_jobs()
+            await self.event_loop.cancel_jobs()
             await self.runner.stop()
 
         try:
@@ -269,7 +261,7 @@ class Runtime:
         except TaskError as error:
             self._trace_error(f'The tasks could not be closed: {error}')
         finally:
-            self._event_loop.close()
+            self.event_loop.close()
             self._answer_all(AGENT_ENDS)
             self._save_latch()  # the kernel may just have set it
 
@@ -290,41 +282,21 @@ class Runtime:
         """The kernel's last state."""
         return self._kernel.state
 
-    @property
-    def stop_count(self) -> int:
-        """The stops requested so far."""
-        return self.halt.stops
-
-    @property
-    def shown_questions(self) -> tuple[Question, ...]:
-        """The questions that were printed and not answered, the oldest first."""
-        return self._approvals.shown_questions
-
     def order_refusal(self, skill: str) -> str:
         """Why an order for ``skill`` is refused now; '' when it is taken. An empty ``skill``
         stands for any order that could move the rover. Thread-safe.
         """
         return order_refusal(self.state, skill, self._safe_since)
 
-    def stop(self, by: str) -> Outcome:
-        """As ``begin_stop``, but blocks until the rover has answered."""
-        return self.begin_stop(by).result()
-
-    def begin_stop(self, by: str) -> Future[Outcome]:
-        """Stop the rover, then end all tasks. Needs neither the loop nor the model. ``by`` names
-        the caller. Returns at once; the future gets the rover's answer.
-        """
-        halted = self.halt.stop(by)
+    def _on_stop(self, by: str, number: int) -> None:
+        """After a stop was sent: end all tasks."""
         self._tell_stop(by)  # before the kernel reports the stop without its caller
+        stopped = Stopped(by, number)
         if self._kernel.ticks:
             # Later messages come after it, and their tasks are not cancelled.
-            self._kernel.post(Stopped(by, halted.number))
+            self._kernel.post(stopped)
         else:
-            actions: list[Action] = [CancelAllTasks(by)]
-            self._event_loop.call_soon(
-                self._dispatcher.enqueue, actions, Stopped(by, halted.number)
-            )
-        return halted.outcome
+            self.event_loop.call_soon(self.dispatcher.enqueue, [CancelAllTasks(by)], stopped)
 
     def _tell_stop(self, by: str) -> None:
         for listener in self._stop_listeners:
@@ -332,10 +304,6 @@ class Runtime:
                 listener(by)
             except Exception as error:
                 self._trace_error(f'After the stop: {error!r}')
-
-    def withdraw(self, task: Task) -> None:
-        """Cancel a task of which its caller does not know."""
-        self._event_loop.call_soon(self._dispatcher.withdraw, task)
 
     def post(self, message: Message) -> None:
         """Post a message to the kernel, after ``run_tasks``. It gets a reply in any case; it is
@@ -347,7 +315,7 @@ class Runtime:
             message.settle(Reply([self._end], ok=False))
         elif isinstance(message, AskedGraph):
             answers = [Answer((Topic.GRAPH,), message.text, understand(message.text).language)]
-            self._event_loop.call_soon(self._dispatcher.enqueue, answers, message)
+            self.event_loop.call_soon(self.dispatcher.enqueue, answers, message)
         else:
             self._kernel.post(message)
 
@@ -357,15 +325,7 @@ class Runtime:
         async def watch() -> None:
             ended(await self.runner.wait(task.id))
 
-        self._event_loop.start_job(watch())
-
-    def was_dropped(self, task_id: str) -> bool:
-        """Whether a stop ended the task before it began."""
-        return task_id in self._dispatcher.dropped_task_ids
-
-    def resume_by_name_only(self, task_ids: Collection[str]) -> None:
-        """From now on ``:resume`` without an ID leaves these tasks held."""
-        self._dispatcher.resumed_by_name_only = frozenset(task_ids)
+        self.event_loop.start_job(watch())
 
     def tick_now(self) -> None:
         """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
@@ -379,21 +339,16 @@ class Runtime:
         Raises the exceptions of ``work``, and TaskError after ``timeout_s``.
         """
         try:
-            return self._event_loop.call(work, timeout_s)
+            return self.event_loop.call(work, timeout_s)
         except TimeoutError as error:
             raise TaskError(f'{error}; try again; :stop still works') from None
 
     def begin_call(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run ``work`` in the loop without waiting. Raises TaskError when the loop has ended."""
         try:
-            return self._event_loop.submit(work)
+            return self.event_loop.submit(work)
         except RuntimeError:
             raise TaskError(AGENT_ENDS) from None
-
-    @property
-    def loop(self) -> asyncio.AbstractEventLoop:
-        """The loop of kernel and tasks."""
-        return self._event_loop.loop
 
     def list_tasks(self) -> list[Task]:
         """All unfinished tasks and the newest ended ones, in the order of their submission."""
@@ -405,11 +360,7 @@ class Runtime:
 
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
-        return make_task(self._registry, name, arguments)
-
-    def skills(self) -> tuple[Skill, ...]:
-        """The skills that a model may call."""
-        return self._registry.for_model()
+        return make_task(self.registry, name, arguments)
 
     # --- in the loop ------------------------------------------------------------------------
 
@@ -417,9 +368,9 @@ class Runtime:
         """Whether no stop came since the message was made. Otherwise it is dropped, and its sender
         is told.
         """
-        is_current = isinstance(message, Stopped) or message.stops == self.stop_count
+        is_current = isinstance(message, Stopped) or message.stops == self.halt.stops
         if not is_current:
-            self._dispatcher.drop_message(message)
+            self.dispatcher.drop_message(message)
         return is_current
 
     def _queued_tasks(self) -> list[QueuedTask]:
@@ -437,14 +388,8 @@ class Runtime:
         if isinstance(message, (Said, Answered)) and has_no_meaning:
             text = NO_WORDS_TEXT if isinstance(message, Said) else NO_JSON_TEXT
             message.settle(Reply([text], ok=False))
-        if isinstance(message, Said):
-            origin, by = message.origin, named_caller(message.by)
-            actions = [
-                replace(each, origin=origin, asked_by=by) if isinstance(each, SubmitGoal) else each
-                for each in actions
-            ]
         self._track_safe(after)
-        self._dispatcher.enqueue(actions, message)
+        self.dispatcher.enqueue(actions, message)
         self._watchdog.beat()
         for listener in self._tick_listeners:
             listener(after)
@@ -464,7 +409,7 @@ class Runtime:
         mode, kept = (tasks.mode.value, tasks.mode_reason), self._latch.mode
         if latch != self._latch.reason or (mode != kept and Mode.SAFE.value in (mode[0], kept[0])):
             self._latch.set(latch, mode)
-            self._event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
+            self.event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _answer(self, answer: Answer) -> Outcome:
         """The answer. No question may end the kernel's job, which would stop the rover."""
@@ -475,7 +420,7 @@ class Runtime:
                 react=session.react_state,
                 tasks=self.runner.list_tasks(),
                 events=session.recent_events(),
-                questions=self.shown_questions,
+                questions=self.approvals.shown_questions,
                 now_s=time.time(),
                 home=session.home,
             )
@@ -508,7 +453,7 @@ class Runtime:
         self._trace_error(why)
         self._tell_stop(self.failure)
         # Not through the dispatcher: its own job may be the one that failed.
-        self._event_loop.start_job(self.runner.cancel_all(why))
+        self.event_loop.start_job(self.runner.cancel_all(why))
         self._answer_all(why)
 
     def _on_store_error(self, error: StoreError) -> None:
@@ -518,7 +463,7 @@ class Runtime:
 
     def _on_watchdog(self, why: str) -> None:
         try:
-            self.stop(why)
+            self.halt.stop(why).result()
         finally:
             self._trace_error(f'Stopped by {why}')
 

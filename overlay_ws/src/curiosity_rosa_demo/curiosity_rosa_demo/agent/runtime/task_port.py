@@ -17,12 +17,11 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.runtime.threads.event_loop_thread import CALL_TIMEOUT_S
+from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.tasks import Event, LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.agent.tasks.task import (
     CannotBeCancelled,
-    StoreError,
     TaskError,
     UnknownTask,
 )
@@ -203,45 +202,23 @@ class LocalTasks(TaskPort):
     needed; its tasks run within ``running``.
     """
 
-    def __init__(self, runner: SkillRunner) -> None:
-        super().__init__(runner)
-        self._starting: asyncio.Task[bool] | None = None
-
     async def call(self, work: Coroutine[Any, Any, T]) -> T:
         try:
-            await self._start()
+            await self._runner.start()
             return await work
         finally:
             work.close()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Run the tasks within the context, then stop the runner; unless other code started it."""
-        if not await self._start():
-            yield
-            return
+        """Run the tasks within the context, then stop the runner."""
+        await self._runner.start()
         loop = asyncio.create_task(self._runner.run_loop())
         try:
             yield
         finally:
             await self._runner.stop()
             await loop
-
-    async def _start(self) -> bool:
-        """Start the runner, once. False: other code had started it already. Raises StoreError."""
-
-        async def start() -> bool:
-            try:
-                await self._runner.start()
-            except StoreError:
-                raise
-            except TaskError:
-                return False
-            return True
-
-        if self._starting is None:
-            self._starting = asyncio.create_task(start())
-        return await asyncio.shield(self._starting)
 
 
 # --- For a caller in another loop --------------------------------------------------------------

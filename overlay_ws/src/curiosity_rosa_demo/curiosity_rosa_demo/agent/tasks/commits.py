@@ -6,8 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Gathers decided changes of tasks into commits, and shows them once they are on the disk:
-``TaskStore`` has the transaction. What is decided while one commit runs goes into the next.
+"""A task in the runner: what is on the disk and what is decided. Decided changes are gathered into
+commits, and shown once they are on the disk: ``TaskStore`` has the transaction. What is decided
+while one commit runs goes into the next.
 """
 
 from __future__ import annotations
@@ -16,19 +17,104 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass, field
+from enum import IntEnum
 import logging
 from typing import NamedTuple
 
-from curiosity_rosa_demo.agent.tasks.record import new_waiter, TaskRecord, Waiter
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
-from curiosity_rosa_demo.agent.tasks.task import BadTask, Event, EventType, StoreError, TaskError
+from curiosity_rosa_demo.agent.tasks.task import (
+    BadTask,
+    Event,
+    EventType,
+    StoreError,
+    Task,
+    TaskError,
+)
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 RETRY_PERIOD_S = 1.0  # between two attempts to write after a failure
 
+Waiter = asyncio.Future[TaskError | None]  # its result: why what it waits for did not happen
+
 _log = logging.getLogger('curiosity_rosa.tasks')
+
+
+def new_waiter() -> Waiter:
+    return asyncio.get_running_loop().create_future()
+
+
+class StopWeight(IntEnum):
+    """The precedence of stop causes: the heaviest one holds."""
+
+    PAUSE = 1  # the task resumes by itself
+    HOLD = 2  # the task waits for resume()
+    DEADLINE = 3
+    CANCEL = 4
+
+
+@dataclass(frozen=True)
+class StopCause:
+    """The reason of a stop request to a running skill."""
+
+    weight: StopWeight
+    reason: str
+    preempted: bool = False  # by an interrupt
+
+
+@dataclass(eq=False)
+class TaskRecord:
+    """``task`` is public and shows what is on the disk. ``plan`` has what is decided too."""
+
+    task: Task
+    plan: Task
+    resources: frozenset[str]  # that its skill needs
+    stored: bool  # a row has it
+    unsaved: int = 0  # decided changes that are not on the disk
+    refused: TaskError | None = None  # why a new task was not stored
+    ended: Waiter = field(default_factory=new_waiter)  # its end is on the disk
+
+    exit: Waiter | None = None  # from the decision to start its skill to the end of the skill
+    run: asyncio.Task[None] | None = None
+    cause: StopCause | None = None
+    grace: asyncio.TimerHandle | None = None
+
+    open_blockers: set[str] = field(default_factory=set)
+    retry_at: float | None = None  # seconds of the loop's clock
+    unobserved: bool = False  # paused while it was recovering
+    wake: asyncio.TimerHandle | None = None
+    deadline: asyncio.TimerHandle | None = None
+    since: float | None = None  # loop time of the last update of used_s; None: the clock stands
+
+    @property
+    def busy(self) -> bool:
+        return self.exit is not None
+
+    def left_s(self, loop_s: float) -> float:
+        """Seconds to the deadline. The task must have one."""
+        assert self.plan.deadline_s is not None
+        running = 0.0 if self.since is None else loop_s - self.since
+        return self.plan.deadline_s - self.plan.used_s - running
+
+    def count_time(self, loop_s: float) -> None:
+        """Update ``used_s``, of a task with a deadline."""
+        if self.since is not None:
+            self.plan.used_s += loop_s - self.since
+        self.since = None if self.plan.state is LifecycleState.PAUSED else loop_s
+
+    def show(self, stored: Task) -> None:
+        """Copy the committed ``stored`` to ``task``, except the metadata, which the skill owns."""
+        metadata = self.task.metadata
+        vars(self.task).update(vars(stored))
+        self.task.metadata, self.stored = metadata, True
+
+    def cancel_timers(self) -> None:
+        for timer in (self.grace, self.wake, self.deadline):
+            if timer is not None:
+                timer.cancel()
+        self.grace = self.wake = self.deadline = None
 
 
 class Decided(NamedTuple):

@@ -36,32 +36,29 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+import inspect
 from itertools import islice
 import logging
 from typing import Literal, TypeVar
-from weakref import WeakSet
 
-from curiosity_rosa_demo.agent.tasks.commits import Commits
-from curiosity_rosa_demo.agent.tasks.record import (
-    SkillFunction,
+from curiosity_rosa_demo.agent.tasks.commits import (
+    Commits,
     StopCause,
     StopWeight,
     TaskRecord,
     Waiter,
 )
-from curiosity_rosa_demo.agent.tasks.recovery import Recovery
 from curiosity_rosa_demo.agent.tasks.rows import to_row
-from curiosity_rosa_demo.agent.tasks.runs import SkillRuns
+from curiosity_rosa_demo.agent.tasks.runs import SkillFunction, SkillRuns, TaskSkill
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
 from curiosity_rosa_demo.agent.tasks.table import BLOCKED, MAX_ENDED_TASKS, TaskTable
 from curiosity_rosa_demo.agent.tasks.task import (
-    ALLOWED_PRIORITIES,
     BadTask,
     CannotBeCancelled,
     check_metadata,
     check_task,
-    Event,
     EventType,
+    Priority,
     StoreError,
     Task,
     TaskError,
@@ -70,36 +67,15 @@ from curiosity_rosa_demo.agent.tasks.task import (
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
+from pydantic import TypeAdapter, ValidationError
 
 DATABASE = 'tasks.db'  # in the working directory
 
 _S = LifecycleState
+_PRIORITY = TypeAdapter(Priority)
 F = TypeVar('F', bound=SkillFunction)
 
 _log = logging.getLogger('curiosity_rosa.tasks')
-
-
-class Subscription:
-    """Iterate with ``async for event in subscription``, in the runner's loop, until close()."""
-
-    def __init__(self, bus: EventBus) -> None:
-        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._leave = bus.listen('task events', self._events.put_nowait, Event)
-
-    def close(self) -> None:
-        """Receive no more events. Earlier ones can still be read."""
-        self._leave()
-        self._events.put_nowait(None)
-
-    def __aiter__(self) -> Subscription:
-        return self
-
-    async def __anext__(self) -> Event:
-        event = await self._events.get()
-        if event is None:
-            self._events.put_nowait(None)  # also for the next read
-            raise StopAsyncIteration
-        return event
 
 
 class SkillRunner:
@@ -135,14 +111,14 @@ class SkillRunner:
             raise ValueError(f"crash_policy is {crash_policy!r}; it must be 'resume' or 'fail'")
         self.event_bus = event_bus or EventBus()
         self._store = store or TaskStore(db_path, retention_days=retention_days)
-        self._on_failure = on_failure
+        self._on_failure, self._fails_after_crash = on_failure, crash_policy == 'fail'
 
         self._phase: Literal['new', 'started', 'stopped'] = 'new'
         self._open = False  # whether tasks may start
+        self._starting: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._end = asyncio.Event()
         self._recovered: list[str] = []
-        self._subscriptions: WeakSet[Subscription] = WeakSet()
 
         self._seq = 0
         self._commits = Commits(
@@ -160,9 +136,6 @@ class SkillRunner:
             resources,
             cancel_grace_s=cancel_grace_s,
             retry_backoff_s=retry_backoff_s,
-        )
-        self._recovery = Recovery(
-            self._table, self._runs, self._store, fail=crash_policy == 'fail'
         )
 
     # --- skills ------------------------------------------------------------------------------
@@ -182,9 +155,19 @@ class SkillRunner:
         do not stop it; cancel_all(), hold(), a deadline and stop() do. Raises ValueError for a
         duplicate name or an unknown resource, TypeError for another kind of function.
         """
+        needed = self._runs.resources if resources is None else frozenset(resources)
 
         def decorated(function: F) -> F:
-            self._runs.register(name, function, resources, recovers, cancel_supported)
+            if name in self._runs.skills:
+                raise ValueError(f'There is already a skill {name!r}; give this one another name')
+            if not inspect.iscoroutinefunction(function):
+                raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
+            if unknown := needed - self._runs.resources:
+                raise ValueError(
+                    f'The skill {name!r} needs {sorted(unknown)}; '
+                    f'the resources are {sorted(self._runs.resources)}'
+                )
+            self._runs.skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
             return function
 
         return decorated
@@ -210,9 +193,15 @@ class SkillRunner:
     # --- the life of the runner --------------------------------------------------------------
 
     async def start(self) -> None:
-        """Open the file and recover its tasks. Raises StoreError."""
-        if self._phase != 'new':
-            raise TaskError('This runner was started before; make a new one')
+        """Open the file and recover its tasks, once: whoever else asks for it waits for that.
+        Raises StoreError.
+        """
+        if self._starting is None:
+            self._starting = asyncio.get_running_loop().create_task(self._start())
+        await asyncio.shield(self._starting)
+        self._check()
+
+    async def _start(self) -> None:
         tasks = await run_in_thread('task-store-start', self._store.open)
         self._phase = 'started'
         try:
@@ -220,7 +209,8 @@ class SkillRunner:
                 self._table.keep_ended(task)
             self._seq = self._store.next_seq()
             self._commits.counters['recovered'] += sum(task.state.running for task in tasks)
-            self._recovered = self._recovery.recover(tasks)
+            fail = self._fails_after_crash
+            self._recovered = self._runs.recover(tasks, self._store, fail=fail)
             await self._commits.done()
         except StoreError:
             await self.stop()
@@ -257,8 +247,6 @@ class SkillRunner:
                 record.ended.set_result(stopped)
             await self._store.close()
         self._phase = 'stopped'
-        for subscription in tuple(self._subscriptions):
-            subscription.close()
         self._end.set()
 
     def _check(self) -> None:
@@ -447,11 +435,10 @@ class SkillRunner:
 
     async def reprioritise(self, task_id: str, priority: int) -> None:
         """Change the priority. Raises TaskError while the skill runs, BadTask if out of range."""
-        if isinstance(priority, bool) or priority not in ALLOWED_PRIORITIES:
-            raise BadTask(
-                f'priority is {priority!r}; it must be a whole number, {ALLOWED_PRIORITIES[0]} to '
-                f'{ALLOWED_PRIORITIES[-1]}'
-            )
+        try:
+            _PRIORITY.validate_python(priority)
+        except ValidationError as error:
+            raise BadTask(f'priority is {priority!r}: {error.errors()[0]["msg"]}') from None
         record = self._live_record(task_id)
         plan = record.plan
         if record.busy:
@@ -459,7 +446,7 @@ class SkillRunner:
                 f'Task {plan.label} is {plan.state.name}; its priority can be changed while it '
                 'waits, pause it first'
             )
-        self._table.reprioritise(record, int(priority))
+        self._table.reprioritise(record, priority)
         await self._commits.done()
 
     async def approve(self, task_id: str, approved: bool, reason: str = '') -> None:
@@ -538,12 +525,6 @@ class SkillRunner:
         task = self.get_task(task_id)
         assert task is not None
         return task
-
-    def subscribe(self) -> Subscription:
-        """The task events from now on, for a reader in this loop."""
-        subscription = Subscription(self.event_bus)
-        self._subscriptions.add(subscription)
-        return subscription
 
     @property
     def notes(self) -> list[str]:

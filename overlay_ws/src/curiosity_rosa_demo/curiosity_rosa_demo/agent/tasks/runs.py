@@ -12,34 +12,48 @@ The end of a run decides the state of its task. If the skill returns, the task i
 after a stop request, except cancel(): then it is CANCELLED. If the skill raises, the task FAILED,
 or is retried up to max_retries times. After a CancelledError, the stop request decides: pause or
 deadline. A CancelledError without a stop request is a failure.
+
+At the start of a runner, the tasks of the process before go on from where the file has them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
-import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from copy import copy
+from dataclasses import dataclass
 import logging
 
-from curiosity_rosa_demo.agent.tasks.commits import Commits
-from curiosity_rosa_demo.agent.tasks.record import (
+from curiosity_rosa_demo.agent.tasks.commits import (
+    Commits,
     new_waiter,
-    SkillFunction,
     StopCause,
     StopWeight,
     TaskRecord,
-    TaskSkill,
     Waiter,
 )
-from curiosity_rosa_demo.agent.tasks.table import TaskTable
-from curiosity_rosa_demo.agent.tasks.task import BadTask, check_metadata, SkillFailed, Task
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
+from curiosity_rosa_demo.agent.tasks.table import BLOCKED, TaskTable
+from curiosity_rosa_demo.agent.tasks.task import BadTask, check_metadata, now, SkillFailed, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 MAX_BACKOFF_S = 60.0
 
+SkillFunction = Callable[[Task], Awaitable[None]]
+
 _S = LifecycleState
 
 _log = logging.getLogger('curiosity_rosa.tasks')
+
+
+@dataclass(frozen=True)
+class TaskSkill:
+    """The fields as the arguments of SkillRunner.skill()."""
+
+    function: SkillFunction
+    resources: frozenset[str]
+    recovers: bool = False
+    cancel_supported: bool = True
 
 
 class SkillRuns:
@@ -57,30 +71,9 @@ class SkillRuns:
         self.resources = frozenset(resources)
         self.default: TaskSkill | None = None
         self.busy: dict[str, TaskRecord] = {}
-        self._skills: dict[str, TaskSkill] = {}
+        self.skills: dict[str, TaskSkill] = {}
         self._table, self._commits = table, commits
         self._grace_s, self._backoff_s = cancel_grace_s, retry_backoff_s
-
-    def register(
-        self,
-        name: str,
-        function: SkillFunction,
-        resources: Iterable[str] | None,
-        recovers: bool,
-        cancel_supported: bool,
-    ) -> None:
-        """Arguments and errors as those of SkillRunner.skill()."""
-        if name in self._skills:
-            raise ValueError(f'There is already a skill {name!r}; give this one another name')
-        if not inspect.iscoroutinefunction(function):
-            raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
-        needed = self.resources if resources is None else frozenset(resources)
-        if unknown := needed - self.resources:
-            raise ValueError(
-                f'The skill {name!r} needs {sorted(unknown)}; '
-                f'the resources are {sorted(self.resources)}'
-            )
-        self._skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
 
     def needs(self, task: Task) -> frozenset[str]:
         if task.resources is not None:
@@ -89,7 +82,7 @@ class SkillRuns:
         return self.resources if skill is None else skill.resources
 
     def _skill_of(self, task: Task) -> TaskSkill | None:
-        return self._skills.get(task.name, self.default)
+        return self.skills.get(task.name, self.default)
 
     # --- the start and the stop of a run -----------------------------------------------------
 
@@ -106,7 +99,7 @@ class SkillRuns:
                 self._table.move(record, _S.RECOVERING, 'was active in a crash')
         record.unobserved = False
         if skill is None:
-            known = ', '.join(sorted(self._skills)) or 'none'
+            known = ', '.join(sorted(self.skills)) or 'none'
             reason = f'there is no skill {plan.name!r}; registered: {known}'
             self._end(record, _S.FAILED, reason)
         else:
@@ -243,6 +236,65 @@ class SkillRuns:
             self._table.move(record, _S.ACTIVE)
         self._table.move(record, after, reason)
         self.free(record)
+
+    # --- after a restart ---------------------------------------------------------------------
+
+    def recover(self, tasks: list[Task], store: TaskStore, *, fail: bool) -> list[str]:
+        """Go on with the ``tasks`` of another process that have not ended, the oldest first.
+        ``fail``: those that ran become FAILED, else RECOVERING. Returns one note for each of
+        these; none if an earlier recovery has told of it and it has not run since. Raises
+        StoreError.
+        """
+        notes = []
+        for task in tasks:
+            record = TaskRecord(task, copy(task), self.needs(task), stored=True)
+            plan, records = record.plan, self._table.records
+            self._table.add(record, [each for each in plan.blocked_by if each in records])
+            if plan.deadline_s is not None and plan.state is not _S.PAUSED:
+                plan.used_s += max(0.0, _passed_s(plan))
+                record.since = asyncio.get_running_loop().time()
+                self._table.watch_deadline(record)
+            if plan.state.running:
+                notes += self._recover_running(record, fail)
+            elif plan.state is _S.WAITING:
+                self._recover_waiting(record, store)
+            else:
+                if plan.state is _S.PAUSED and (rows := store.history(plan.id)):
+                    record.unobserved = rows[-1].before is _S.RECOVERING
+                self._table.queue(record)
+        return notes
+
+    def _recover_running(self, record: TaskRecord, fail: bool) -> list[str]:
+        plan, reason = record.plan, 'the process ended while it ran'
+        name = f'task {plan.name} {plan.id} was active when the process ended'
+        if fail:
+            self._table.move(record, _S.FAILED, reason)
+            return [f'{name}; it has failed']
+        ran = plan.state is _S.ACTIVE
+        if ran:
+            self._table.move(record, _S.RECOVERING, reason)
+        self._table.queue(record)
+        return [f'{name}; it is queued again'] if ran else []
+
+    def _recover_waiting(self, record: TaskRecord, store: TaskStore) -> None:
+        plan = record.plan
+        for task_id in plan.blocked_by:
+            known = self._table.records.get(task_id)
+            blocker = store.get(task_id) if known is None else known.plan
+            state = None if blocker is None else blocker.state
+            if state in BLOCKED:
+                self._table.block(record, task_id, state)
+                return
+        if plan.attempts:
+            delay_s = self.backoff_s(plan.attempts - 1)
+            remaining_s = min(delay_s, max(0.0, delay_s - _passed_s(plan)))
+            record.retry_at = asyncio.get_running_loop().time() + remaining_s
+        self._table.reconsider(record)
+
+
+def _passed_s(task: Task) -> float:
+    """Seconds since the last change of ``task``, of another process."""
+    return (now() - task.updated_at).total_seconds()
 
 
 def error_text(error: BaseException) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,7 +33,6 @@ from curiosity_rosa_demo.agent.tasks.rows import (
 )
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
-    IllegalTransition,
     now,
     StoreError,
     StoreFull,
@@ -60,12 +60,12 @@ MEMORY_PATH = ':memory:'
 PRUNE_PERIOD = timedelta(hours=1)
 
 R = TypeVar('R')
+Jobs = SimpleQueue[tuple[Sequence[Change] | None, Future[None]]]  # None: close the file
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 APPLICATION_ID = 0x43524F54  # 'CROT', in the header of the file
 VERSION = 1
-ILLEGAL_TRANSITION = 'illegal transition'
 # must equal the condition of the index in schema.sql, or SQLite does not use the index
 ENDED_CONDITION = "state IN ('completed', 'failed', 'cancelled')"
 SCHEMA = Path(__file__).with_name('schema.sql')
@@ -104,8 +104,7 @@ class TaskStore:
         self._clock = clock
         self._pruned_at = clock()
         self._lock_file: int | None = None
-        # None ends the thread, once it has written all before.
-        self._jobs: SimpleQueue[tuple[Sequence[Change] | None, asyncio.Future[None]]] | None = None
+        self._jobs: Jobs | None = None  # of the thread that writes
         self._reader: sqlite3.Connection | None = None
         self._lock = Lock()  # of the connection that reads; in memory it is the one that writes
 
@@ -134,9 +133,8 @@ class TaskStore:
             raise store_error(error, self.path) from None
         self.notes = [note] if note else []
         self._jobs = SimpleQueue()
-        Thread(
-            target=self._run, args=(self._jobs, connection), name='task-store', daemon=True
-        ).start()
+        work = (self._jobs, connection)
+        Thread(target=self._run, args=work, name='task-store', daemon=True).start()
         return tasks
 
     def _open_reader(self, connection: sqlite3.Connection) -> sqlite3.Connection:
@@ -201,9 +199,7 @@ class TaskStore:
         """
         if self._jobs is None:
             raise self._not_open()
-        done = asyncio.get_running_loop().create_future()
-        self._jobs.put((changes, done))
-        return done
+        return _put(self._jobs, changes)
 
     async def close(self) -> None:
         """Commit all accepted changes, then close the file."""
@@ -214,75 +210,60 @@ class TaskStore:
             if self._reader is not None and self.path != MEMORY_PATH:
                 self._reader.close()
             self._reader = None
-        closed = asyncio.get_running_loop().create_future()
-        jobs.put((None, closed))
-        await closed
+        await _put(jobs, None)
 
-    def _run(
-        self,
-        jobs: SimpleQueue[tuple[Sequence[Change] | None, asyncio.Future[None]]],
-        connection: sqlite3.Connection,
-    ) -> None:
+    def _run(self, jobs: Jobs, connection: sqlite3.Connection) -> None:
         """The thread that writes."""
-        while True:
+        changes: Sequence[Change] | None = ()
+        while changes is not None:
             changes, done = jobs.get()
-            if changes is None:
-                connection.close()
-                self._unlock()
-                _tell(done, None)
-                return
-            with self._lock if self.path == MEMORY_PATH else nullcontext():
-                error = self._commit(connection, changes)
-                _tell(done, error)
-                self._prune_if_due(connection)
-
-    def _commit(
-        self, connection: sqlite3.Connection, changes: Sequence[Change]
-    ) -> TaskError | None:
-        try:
-            connection.execute('BEGIN IMMEDIATE')
-            for change in changes:
-                self._apply(connection, change)
-            connection.execute('COMMIT')
-            return None
-        except Exception as error:  # whatever it is, the caller must learn of it
             try:
-                if connection.in_transaction:
-                    connection.execute('ROLLBACK')
-            except sqlite3.Error as fault:
-                _log.warning('event=rollback_failed error=%r', str(fault))
-            return error if isinstance(error, TaskError) else store_error(error, self.path)
+                if changes is None:
+                    connection.close()
+                    self._unlock()
+                else:
+                    self._commit(connection, changes)
+                done.set_result(None)
+            except Exception as error:  # whatever it is, the caller must learn of it
+                done.set_exception(error)
+
+    def _commit(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
+        with self._lock if self.path == MEMORY_PATH else nullcontext():
+            try:
+                connection.execute('BEGIN IMMEDIATE')
+                for change in changes:
+                    self._apply(connection, change)
+                connection.execute('COMMIT')
+            except Exception as error:
+                try:
+                    if connection.in_transaction:
+                        connection.execute('ROLLBACK')
+                except sqlite3.Error as fault:
+                    _log.warning('event=rollback_failed error=%r', str(fault))
+                if isinstance(error, TaskError):
+                    raise
+                raise store_error(error, self.path) from None
+            self._prune_if_due(connection)
 
     def _apply(self, connection: sqlite3.Connection, change: Change) -> None:
         """Raises TaskError, sqlite3.Error."""
+        task_id, before, after = change.task.id, change.before, change.task.state.name
         try:
             found = connection.execute(change.statement, change.row).rowcount
         except _REFUSALS as error:
-            raise self._refusal(change, str(error)) from None
+            was = '' if before is None else f'{before.name}, now '
+            why = f'Task {task_id!r}, {was}{after}, cannot be stored in {self.path}: {error}'
+            raise BadTask(why) from None
         if found:
             return
-        task_id, before, after = (change.row[name] for name in ('id', 'before', 'state'))
         row = connection.execute('SELECT state FROM task WHERE id = ?', (task_id,)).fetchone()
         if row is None:
             raise UnknownTask(task_id)
+        assert before is not None
         raise TaskError(
-            f'Task {task_id!r} is {row[0].upper()} in {self.path}, not {before.upper()}; '
-            f'it was not changed to {after.upper()}'
+            f'Task {task_id!r} is {row[0].upper()} in {self.path}, not {before.name}; '
+            f'it was not changed to {after}'
         )
-
-    def _refusal(self, change: Change, message: str) -> TaskError:
-        task_id = change.task.id
-        if message == ILLEGAL_TRANSITION and change.before is not None:
-            return TaskError(
-                f'Task {task_id!r}: {IllegalTransition(change.before, change.task.state)}'
-            )
-        if message.startswith('UNIQUE'):
-            column = message.rpartition('.')[2]
-            return TaskError(
-                f'Task {task_id!r} was not stored: {self.path} has another task with the '
-                f'{column} {change.row[column]!r}'
-            )
-        return BadTask(f'Task {task_id!r} cannot be stored: {message}')
 
     def _prune(self, connection: sqlite3.Connection) -> None:
         self._pruned_at = self._clock()
@@ -359,21 +340,11 @@ _REFUSALS = (
 )
 
 
-def _tell(done: asyncio.Future[None], error: TaskError | None) -> None:
-    """Resolve ``done`` in its loop."""
-
-    def resolve() -> None:
-        if done.done():  # its caller was cancelled
-            return
-        if error is None:
-            done.set_result(None)
-        else:
-            done.set_exception(error)
-
-    try:
-        done.get_loop().call_soon_threadsafe(resolve)
-    except RuntimeError:
-        _log.warning('event=loop_closed')
+def _put(jobs: Jobs, changes: Sequence[Change] | None) -> asyncio.Future[None]:
+    done: Future[None] = Future()
+    done.set_running_or_notify_cancel()  # whoever waits may stop waiting, but cannot cancel it
+    jobs.put((changes, done))
+    return asyncio.wrap_future(done)
 
 
 def store_error(error: Exception, name: str) -> StoreError:

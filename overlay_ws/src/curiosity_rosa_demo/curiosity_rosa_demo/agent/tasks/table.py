@@ -14,9 +14,8 @@ import asyncio
 from collections import deque, OrderedDict
 from collections.abc import Callable, Iterable
 
-from curiosity_rosa_demo.agent.tasks.commits import Commits
+from curiosity_rosa_demo.agent.tasks.commits import Commits, TaskRecord
 from curiosity_rosa_demo.agent.tasks.order import PriorityRanks, rank_of, ReadyQueue
-from curiosity_rosa_demo.agent.tasks.record import TaskRecord
 from curiosity_rosa_demo.agent.tasks.task import EventType, now, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 

@@ -10,21 +10,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from enum import Enum
 import json
-import math
-from typing import Any
+from typing import Annotated, Any, Literal
 import uuid
 
-from curiosity_rosa_demo.domain.models import MAX_DEPTH
+from curiosity_rosa_demo.domain.models import MAX_DEPTH, Model
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
-from curiosity_rosa_demo.domain.text import valid_unicode
+from pydantic import AwareDatetime, ConfigDict, Field, ValidationError
 
-ALLOWED_PRIORITIES = range(-1000, 1001)
-ALLOWED_RETRIES = range(101)
+Priority = Annotated[int, Field(strict=True, ge=-1000, le=1000)]
+Retries = Annotated[int, Field(strict=True, ge=0, le=100)]
 
 
 def now() -> datetime:
@@ -171,70 +169,45 @@ class StoreReadOnly(StoreError):
 
 # --- Checks of a task before its submission, and of metadata -----------------------------------
 
-Check = Callable[[Any], bool]
-TEXT = 'a text that is not empty'
+_Text = Annotated[str, Field(pattern=r'\S')]
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and value.strip() != '' and valid_unicode(value) == value
+class _Submitted(Model):
+    """What the submitter may set, but for the metadata."""
 
+    model_config = ConfigDict(strict=True)
 
-def _is_seconds(value: Any) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value) and value > 0
-
-
-def _is_time(value: Any) -> bool:
-    return isinstance(value, datetime) and value.utcoffset() is not None
-
-
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, tuple) and all(map(_is_text, value))
-
-
-def _none_or(check: Check) -> Check:
-    return lambda value: value is None or check(value)
-
-
-def _whole(allowed: range) -> tuple[Check, str]:
-    def check(value: Any) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value in allowed
-
-    return check, f'a whole number, {allowed[0]} to {allowed[-1]}'
-
-
-_RULES: dict[str, tuple[Check, str]] = {  # by field: what holds, and what it must be
-    'name': (_is_text, TEXT),
-    'id': (_is_text, TEXT),
-    'idempotency_key': (_none_or(_is_text), f'None or {TEXT}'),
-    'state': (lambda state: state is LifecycleState.PENDING, 'PENDING; submit a new Task'),
-    'priority': _whole(ALLOWED_PRIORITIES),
-    'max_retries': _whole(ALLOWED_RETRIES),
-    'deadline_s': (_none_or(_is_seconds), 'None or finite seconds above 0'),
-    'not_before': (_none_or(_is_time), 'None or a time with a zone'),
-    'blocked_by': (_are_texts, 'a tuple of task ids'),
-}
+    name: _Text
+    id: _Text
+    idempotency_key: _Text | None
+    state: Literal[LifecycleState.PENDING]
+    priority: Priority
+    max_retries: Retries
+    deadline_s: Annotated[float, Field(gt=0.0)] | None
+    not_before: AwareDatetime | None
+    blocked_by: tuple[_Text, ...]
+    resources: frozenset[str] | None
 
 
 def check_task(task: Task, resources: frozenset[str]) -> None:
     """Raises BadTask with the invalid field, its value and the rule."""
-    for name, (holds, rule) in _RULES.items():
-        _require(holds(getattr(task, name)), task, name, rule)
-    needs = task.resources
-    known = needs is None or (isinstance(needs, frozenset) and needs <= resources)
-    _require(known, task, 'resources', f'None or a frozenset out of {sorted(resources)}')
-    # It can name only tasks that were submitted before: there is no other cycle.
-    _require(task.id not in task.blocked_by, task, 'blocked_by', 'of other tasks (a cycle)')
+    try:
+        _Submitted.model_validate({name: getattr(task, name) for name in _Submitted.model_fields})
+    except ValidationError as error:
+        first = error.errors()[0]
+        text = f'{first["loc"][0]} of the task is {first["input"]!r}: {first["msg"]}'
+        raise BadTask(text) from None
+    if task.resources is not None and (unknown := task.resources - resources):
+        raise BadTask(f'The task needs {sorted(unknown)}; the resources are {sorted(resources)}')
+    if task.id in task.blocked_by:  # it can name only earlier tasks: there is no other cycle
+        raise BadTask('blocked_by of the task names the task itself (a cycle)')
     check_metadata(task)
-
-
-def _require(holds: bool, task: Task, name: str, rule: str) -> None:
-    if not holds:
-        raise BadTask(f'{name} of the task is {getattr(task, name)!r}; it must be {rule}')
 
 
 def check_metadata(task: Task) -> None:
     """Raises BadTask unless the metadata can be stored: a dict of JSON values."""
-    _require(isinstance(task.metadata, dict), task, 'metadata', 'a dict')
+    if not isinstance(task.metadata, dict):
+        raise BadTask(f'metadata of the task is {task.metadata!r}; it must be a dict')
     to_json(task.metadata, 'metadata')
 
 

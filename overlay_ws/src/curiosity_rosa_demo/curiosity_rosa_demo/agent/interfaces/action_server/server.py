@@ -125,7 +125,7 @@ class RunTaskServer:
         if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
             self._jobs.call_soon(self._accept, handle)
             return
-        outcome = self._robot.begin_stop(CLIENT_NAME)
+        outcome = self._robot.stop(CLIENT_NAME)
         outcome.add_done_callback(lambda done: self._handles.finish(handle, _stop_result(done)))
 
     # --- in the loop ------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import json
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.tasks.task import ALLOWED_PRIORITIES, ALLOWED_RETRIES
+from curiosity_rosa_demo.agent.tasks.task import Priority, Retries
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
@@ -40,8 +40,6 @@ def _small(metadata: Json) -> Json:
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r'\S')]
 LineText = Annotated[str, Field(min_length=1, max_length=4000, pattern=r'\S')]
 Metadata = Annotated[Json, AfterValidator(_small)]
-Priority = Annotated[int, Field(strict=True, ge=ALLOWED_PRIORITIES[0], le=ALLOWED_PRIORITIES[-1])]
-Retries = Annotated[int, Field(strict=True, ge=ALLOWED_RETRIES[0], le=ALLOWED_RETRIES[-1])]
 Deadline = Annotated[float, Field(gt=0.0, le=1e9)]
 Flag = Annotated[bool, Field(strict=True)]
 Visible = Annotated[str, AfterValidator(visible)]

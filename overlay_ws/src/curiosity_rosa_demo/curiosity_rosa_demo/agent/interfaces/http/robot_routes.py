@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
@@ -79,7 +80,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         stop could not be sent, or the rover did not confirm it.
         """
         with metrics.stop_latency.time():
-            outcome = await robot.stop(by)
+            outcome = await asyncio.wrap_future(robot.stop(by))
         if not outcome.ok:
             raise Problem(503, outcome.answer)
         return outcome

@@ -107,7 +107,7 @@ class ToolCalls:
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         arguments = params.arguments or {}
         if params.name == STOP or _is_stop(params.name, arguments):
-            outcome = await self._robot.stop(CLIENT_NAME)
+            outcome = await asyncio.wrap_future(self._robot.stop(CLIENT_NAME))
             return told(outcome.ok, outcome.answer)
         if params.request_state is not None:
             return await self._resume(context, params)

@@ -135,7 +135,7 @@ def add_page(
     library = RecordingLibrary(recordings)
     views = Views(
         feed.snapshot,
-        lambda name: robot.stop(caller_text(PAGE_CLIENT, name)),
+        lambda name: asyncio.wrap_future(robot.stop(caller_text(PAGE_CLIENT, name))),
         lambda shown, looks: drawn(shown.drawings, looks),
     )
     files = PageFiles()

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 import warnings
 
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment, TurnRequest
+from curiosity_rosa_demo.domain.text import valid_unicode
+from curiosity_rosa_demo.infra.event_thread import fulfil
 from curiosity_rosa_demo.infra.spans import span
 
 if TYPE_CHECKING:
@@ -33,7 +35,8 @@ class RosaLoader:
     def __init__(self, environment: TurnEnvironment) -> None:
         self._environment, self._config = environment, environment.world.config
         self._agent: Future[CuriosityRosa] = Future()
-        self._thread = threading.Thread(target=self._load, name='rosa-loader', daemon=True)
+        work = (self._agent, self._make)
+        self._thread = threading.Thread(target=fulfil, args=work, name='rosa-loader', daemon=True)
         self._starting = threading.Lock()
         self._kept_threads: Collection[str] | None = None
 
@@ -46,7 +49,9 @@ class RosaLoader:
                 self._kept_threads = keep
                 self._thread.start()
 
-    def _load(self) -> None:
+    def _make(self) -> CuriosityRosa:
+        """Raises ModelUnavailable."""
+        llm, checkpoints = self._config.agent.llm, self._environment.checkpoints
         try:
             import langchain  # noqa: F401  its import enables all of its warnings
 
@@ -59,32 +64,22 @@ class RosaLoader:
             from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
         except BaseException as error:  # not installed, incomplete, or it calls sys.exit()
             why = error if isinstance(error, Exception) else repr(error)
-            self._agent.set_exception(ModelUnavailable(f'ROSA cannot be imported: {why}'))
-            return
+            raise ModelUnavailable(f'ROSA cannot be imported: {why}') from None
         try:
-            model = make_chat_model(self._config.agent.llm, self._environment.usage)
-            saver = TurnCheckpointer(self._environment.checkpoints)
+            model = make_chat_model(llm, self._environment.usage)
+            saver = TurnCheckpointer(checkpoints)
             if self._kept_threads is not None:
                 saver.delete_others(self._kept_threads)
-            rosa = CuriosityRosa(model, self._environment, saver)
+            return CuriosityRosa(model, self._environment, saver)
         except ModelSetupError as error:
-            self._agent.set_exception(ModelUnavailable(str(error)))
+            raise ModelUnavailable(str(error)) from None
         except (OSError, sqlite3.Error) as error:
-            file = self._environment.checkpoints
-            self._agent.set_exception(
-                ModelUnavailable(
-                    f'Turns cannot be kept in {file}: {error}; move it out of the way'
-                )
-            )
+            why = f'Turns cannot be kept in {checkpoints}: {error}; move it out of the way'
+            raise ModelUnavailable(why) from None
         except BaseException as error:  # for example an integration that cannot bind tools
-            self._agent.set_exception(
-                ModelUnavailable(
-                    f"The model '{self._config.agent.llm.model}' of "
-                    f'{self._config.agent.llm.provider} cannot be used ({type(error).__name__}).'
-                )
-            )
-        else:
-            self._agent.set_result(rosa)
+            kind = type(error).__name__
+            why = f"The model '{llm.model}' of {llm.provider} cannot be used ({kind})."
+            raise ModelUnavailable(why) from None
 
     def wait_until_loaded(self) -> None:
         """Block until loading has succeeded or failed. Call ``start`` first."""
@@ -99,8 +94,6 @@ class RosaLoader:
             with span('model load'):
                 while not self._agent.done():
                     request.cancellation.sleep(0.05)
-        from curiosity_rosa_demo.domain.text import valid_unicode
-
         rosa = self._agent.result()
         rosa.turn_executor.request, rosa.turn_executor.last_result = request, None
         answer = rosa.invoke(valid_unicode(request.said.text))

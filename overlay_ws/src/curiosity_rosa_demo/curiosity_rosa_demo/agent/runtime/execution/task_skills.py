@@ -37,7 +37,6 @@ from curiosity_rosa_demo.agent.react.answer import NotAdmitted
 from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
-from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
@@ -78,7 +77,6 @@ REACT_ARGUMENTS = (
 class SkillContext:
     execution: AgentSession
     runner: SkillRunner
-    halt: Halt
     robot: Callable[[], RobotState]  # as the kernel knows it
     charged_level: float  # part of the full charge at which charging ends
     clock: Callable[[], float]  # the policy's clock: monotonic seconds since the epoch
@@ -172,7 +170,7 @@ async def reobserve(task: Task, context: SkillContext) -> None:
         while not context.execution.rover_status().ok:
             cancellation.sleep(POLL_PERIOD_S)
 
-    await context.halt.run(wait_for_status)
+    await context.execution.halt.run(wait_for_status)
     await context.runner.observed(task)
 
 
@@ -227,7 +225,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
             )
 
     try:
-        outcome = await context.halt.run(work)
+        outcome = await context.execution.halt.run(work)
     finally:
         if usage := context.execution.task_usage(task.id):
             task.metadata['usage'] = usage
@@ -247,7 +245,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
 async def run_charge(task: Task, context: SkillContext) -> None:
     """Charge without a time limit. Raises SkillFailed when the mast cannot be stowed."""
     await reobserve(task, context)
-    await asyncio.wrap_future(context.halt.send())
+    await asyncio.wrap_future(context.execution.halt.send())
 
     def stow(cancellation: Cancellation) -> Outcome:
         with context.thread_of(Order.of(task)):
@@ -255,7 +253,7 @@ async def run_charge(task: Task, context: SkillContext) -> None:
             return context.execution.run_skill(STOW_SKILL, cancellation)
 
     if context.execution.has_skill(STOW_SKILL):  # else there is no mast
-        stowed = await context.halt.run(stow)
+        stowed = await context.execution.halt.run(stow)
         if not stowed.ok:
             store_outcome(task, stowed)
     while (robot := context.robot()).battery_state is BatteryLevel.UNKNOWN:
@@ -349,4 +347,4 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
             with under_order(order):
                 return context.execution.run_skill(call.skill, cancellation, **call.arguments)
 
-    store_outcome(task, await context.halt.run(work, cancellable=cancellable))
+    store_outcome(task, await context.execution.halt.run(work, cancellable=cancellable))
