@@ -29,7 +29,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_STOP_PATH
-from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
 from curiosity_rosa_demo.agent.interfaces.page.head_rows import battery_row, wheels_text
 from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
@@ -242,7 +242,7 @@ def fleet_routes(robots: Sequence[RobotClient], stops: StopAll) -> APIRouter:
     router = APIRouter(tags=['fleet'])
     frames = {each.name: NewestFrame(each) for each in robots}
 
-    @router.post(FLEET_STOP_PATH, responses=problems())
+    @router.post(FLEET_STOP_PATH)
     async def stop(operator: Operator = '') -> FleetStopView:
         """Stop all robots of the fleet at once. The response comes when each has answered or its
         time is over. 503: not all have confirmed; ``robots`` has the result of each.

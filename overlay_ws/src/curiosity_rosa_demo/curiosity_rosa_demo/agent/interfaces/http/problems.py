@@ -43,23 +43,6 @@ STATUSES: dict[type[Exception], int] = {  # of a subclass: its own, else that of
     UnknownTask: 404,
     UnknownTrigger: 404,
 }
-DETAILS = {  # examples
-    400: 'The body is no JSON.',
-    401: 'The token is missing or wrong.',
-    403: 'The request comes from another site.',
-    404: "There is no task '5f0c'",
-    408: 'The body did not come within 10 s.',
-    409: 'Task react 5f0c6a52 has ended: COMPLETED',
-    413: 'The body is larger than 262144 bytes.',
-    421: "This server is not 'evil.example'.",
-    422: 'priority: Input should be less than or equal to 1000',
-    429: 'Too many requests; try again in 1 s.',
-    503: 'The agent does not answer; try again.',
-}
-HEADERS = {401: 'WWW-Authenticate', 429: 'Retry-After'}
-COMMON_STATUSES = (400, 401, 403, 408, 413, 421, 429, 503)  # that any request may get
-
-ResponseSpecs = dict[int | str, dict[str, Any]]
 
 
 class Problem(Exception):
@@ -144,25 +127,18 @@ def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
 # --- The OpenAPI description -------------------------------------------------------------------
 
 
-def problems(*statuses: int) -> ResponseSpecs:
-    """The error responses of a route: ``statuses``, and those that any request may get."""
-    return {status: _described(status) for status in sorted({*statuses, *COMMON_STATUSES})}
+def error_answers() -> dict[int | str, dict[str, Any]]:
+    """The answers of every route but those that succeed: one description for all."""
+    example = Problem(409, 'Task react 5f0c6a52 has ended: COMPLETED').body('/tasks/5f0c6a52')
+    content = {'schema': {'$ref': '#/components/schemas/Problem'}, 'example': example}
+    text = 'An error. 401 has the header WWW-Authenticate, 429 has Retry-After.'
+    return {'default': {'description': text, 'content': {MEDIA_TYPE: content}}}
 
 
-def _described(status: int) -> dict[str, Any]:
-    schema = {'$ref': '#/components/schemas/Problem'}
-    content = {'schema': schema, 'example': Problem(status, DETAILS[status]).body('/tasks')}
-    answer: dict[str, Any] = {'description': _title(status), 'content': {MEDIA_TYPE: content}}
-    if status in HEADERS:
-        answer['headers'] = {HEADERS[status]: {'schema': {'type': 'string'}, 'required': True}}
-    return answer
-
-
-def no_json(media_type: str, *statuses: int) -> dict[str, Any]:
-    """The description of a route that does not answer with JSON; ``statuses``: its errors."""
+def no_json(media_type: str) -> dict[str, Any]:
+    """The description of a route that does not answer with JSON."""
     content = {media_type: {'schema': {'type': 'string'}}}
-    responses = {200: {'content': content}, **problems(*statuses)}
-    return {'response_class': Response, 'responses': responses}
+    return {'response_class': Response, 'responses': {200: {'content': content}}}
 
 
 def describe(app: FastAPI) -> None:

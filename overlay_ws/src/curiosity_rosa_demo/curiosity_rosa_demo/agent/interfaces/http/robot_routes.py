@@ -29,7 +29,6 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 from curiosity_rosa_demo.agent.interfaces.http.problems import (
     no_json,
     Problem,
-    problems,
 )
 from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
@@ -74,7 +73,7 @@ def not_ready_reasons(robot: Robot) -> list[str]:
 def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
     router = APIRouter(tags=['robot'])
 
-    @router.post('/stop', responses=problems(), response_model=OutcomeView)
+    @router.post('/stop', response_model=OutcomeView)
     async def stop(by: Caller) -> Outcome:
         """Stop the rover and end all tasks. The response comes after the rover's answer. 503: the
         stop could not be sent, or the rover did not confirm it.
@@ -85,7 +84,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(503, outcome.answer)
         return outcome
 
-    @router.post('/say', responses=problems(409, 422))
+    @router.post('/say')
     async def say(
         request: Request, line: Line, door: Door, operator: Operator = ''
     ) -> LineResultView:
@@ -99,14 +98,12 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         view = None if result.task is None else TaskView.of(result.task)
         return LineResultView(ok=result.ok, words=result.text, task=view)
 
-    @router.get('/approvals', responses=problems())
+    @router.get('/approvals')
     async def approvals() -> list[QuestionView]:
         """The open questions, the oldest first."""
         return [QuestionView.of(each, robot.approval_deadline(each)) for each in robot.questions()]
 
-    @router.post(
-        '/approvals/{question_id}', responses=problems(404, 409, 422), response_model=OutcomeView
-    )
+    @router.post('/approvals/{question_id}', response_model=OutcomeView)
     async def answer(
         question_id: Annotated[str, Path(max_length=200, examples=['q3f9a1'])],
         answer: NewAnswer,
@@ -129,12 +126,12 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(409, outcome.answer)
         return outcome
 
-    @router.get('/triggers', responses=problems())
+    @router.get('/triggers')
     async def triggers() -> list[TriggerStatus]:
         """The triggers, in the order of triggers.yaml."""
         return list(robot.triggers())
 
-    @router.post('/triggers/{name}', responses=problems(404, 422))
+    @router.post('/triggers/{name}')
     async def switch_trigger(
         name: Annotated[str, Path(max_length=60, examples=['low_battery'])],
         switch: Switch,
@@ -143,12 +140,12 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         """Switch a trigger on or off, until the agent ends."""
         return robot.switch_trigger(name, switch.on, by=by)
 
-    @router.get('/plan', responses=problems(), response_model=PlanView)
+    @router.get('/plan', response_model=PlanView)
     async def plan() -> ReactState:
         """The plan of the running turn, or of the last one."""
         return robot.state().react
 
-    @router.get('/state', responses=problems())
+    @router.get('/state')
     async def state() -> StateView:
         return StateView(
             brain_state=robot.state(),
@@ -159,14 +156,14 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             usage=robot.usage(),
         )
 
-    @router.get('/ground', responses=problems(404), response_model=GroundView)
+    @router.get('/ground', response_model=GroundView)
     async def ground() -> AnalyzedGround:
         """The newest analysis of the ground. 404: there has been none."""
         if (analyzed := robot.ground()) is None:
             raise Problem(404, NO_GROUND)
         return analyzed
 
-    @router.get('/ground.jpg', **no_json('image/jpeg', 404))
+    @router.get('/ground.jpg', **no_json('image/jpeg'))
     async def ground_picture() -> Response:
         """The picture of the newest analysis, with its findings drawn in. 404: there is none."""
         analyzed = robot.ground()
@@ -174,7 +171,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
             raise Problem(404, NO_GROUND if analyzed is None else 'Its picture has not arrived.')
         return jpeg_response(analyzed.picture, analyzed.at)
 
-    @router.get('/trace', responses=problems(422), response_model=list[TraceEvent])
+    @router.get('/trace', response_model=list[TraceEvent])
     async def trace(
         count: Annotated[int, Query(ge=1, le=1000)] = 100,
         kind: Annotated[list[TraceKind] | None, Query()] = None,

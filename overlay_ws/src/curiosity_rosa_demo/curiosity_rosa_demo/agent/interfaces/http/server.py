@@ -24,8 +24,8 @@ from curiosity_rosa_demo.agent.interfaces.http.models import StatusView
 from curiosity_rosa_demo.agent.interfaces.http.problems import (
     add_handlers,
     describe,
+    error_answers,
     Problem,
-    problems,
     RETRY_SOON,
 )
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import not_ready_reasons, robot_routes
@@ -95,6 +95,7 @@ def create_app(
         version='1.0.0',
         description='Tasks, and the rover that carries them out.',
         lifespan=lifespan,
+        responses=error_answers(),
         docs_url=None,
         redoc_url=None,
     )
@@ -130,12 +131,12 @@ def create_app(
 def _health_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
     router = APIRouter(tags=['health'])
 
-    @router.get('/healthz', responses=problems())
+    @router.get('/healthz')
     async def alive() -> StatusView:
         """The server answers. Needs no token."""
         return StatusView(status='ok')
 
-    @router.get('/readyz', responses=problems())
+    @router.get('/readyz')
     async def ready() -> StatusView:
         """503 with ``reasons``: no task can be carried out, for example in SAFE or without
         adapter, simulator or rover, in a replay, or because the store has failed.

@@ -201,7 +201,7 @@ def _task_json(event: Event) -> str:
 def event_routes(feed: EventFeed, streams: Streams) -> APIRouter:
     router = APIRouter(tags=['events'])
 
-    @router.get('/events', **no_json('text/event-stream', 422))
+    @router.get('/events', **no_json('text/event-stream'))
     async def events(last_event_id: LastEventId = None) -> StreamResponse:
         """The events ``trace`` and ``task`` from now on, or since ``Last-Event-ID``. An event
         ``gap`` stands for events that are no longer stored.
@@ -214,7 +214,7 @@ def event_routes(feed: EventFeed, streams: Streams) -> APIRouter:
 def console_routes(feed: EventFeed, streams: Streams) -> APIRouter:
     router = APIRouter(tags=['console'])
 
-    @router.get('/console', **no_json('text/event-stream', 422))
+    @router.get('/console', **no_json('text/event-stream'))
     async def console(
         last_event_id: LastEventId = None,
         last: Annotated[int, Query(ge=0, le=MAX_LAST_TEXTS)] = 0,

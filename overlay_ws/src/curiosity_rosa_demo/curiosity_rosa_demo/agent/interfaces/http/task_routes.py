@@ -29,8 +29,6 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.problems import (
     Problem,
-    problems,
-    ResponseSpecs,
     RETRY_SOON,
 )
 from curiosity_rosa_demo.agent.robot import Robot
@@ -88,7 +86,7 @@ Traceparent = Annotated[
         'An invalid value counts as none.'
     ),
 ]
-AGAIN: ResponseSpecs = {
+AGAIN: dict[int | str, dict[str, Any]] = {
     200: {'model': TaskView, 'description': 'The earlier task with this Idempotency-Key'},
 }
 
@@ -163,7 +161,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         response.headers['Location'] = f'/tasks/{view.id}'
         return view
 
-    @router.get('/health', responses=problems())
+    @router.get('/health')
     async def health() -> HealthView:
         """Whether tasks can be stored, and the running tasks."""
         active = [TaskView.of(each) for each in await port.tasks() if each.state.running]
@@ -174,7 +172,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
             active_tasks=active,
         )
 
-    @router.get('/tasks', responses=problems(422))
+    @router.get('/tasks')
     async def list_tasks(
         request: Request,
         response: Response,
@@ -213,7 +211,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
             await asyncio.sleep(0)  # a task's metadata may be large; let other work run
         return found
 
-    @router.post('/tasks', status_code=201, responses={**AGAIN, **problems(409, 422)})
+    @router.post('/tasks', status_code=201, responses=AGAIN)
     async def submit_task(
         new: NewTask,
         response: Response,
@@ -226,16 +224,16 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         task = with_traceparent(new_task(robot, new, key, door), traceparent)
         return await stored(task, port.order(task, by=by), response)
 
-    @router.get('/tasks/{task_id}', responses=problems(404, 422))
+    @router.get('/tasks/{task_id}')
     async def get_task(task_id: TaskId) -> TaskView:
         return TaskView.of(await port.task(task_id))
 
-    @router.patch('/tasks/{task_id}', responses=problems(404, 409, 422))
+    @router.patch('/tasks/{task_id}')
     async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
         """Change the priority of a task that does not run."""
         return TaskView.of(await port.prioritise(task_id, new.priority))
 
-    @router.delete('/tasks/{task_id}', responses=problems(404, 409, 422))
+    @router.delete('/tasks/{task_id}')
     async def cancel_task(task_id: TaskId, by: Caller) -> CancelledTaskView:
         """Cancel a task. The response comes after its skill has cleaned up. 409: it had ended
         already, or its running skill cannot be cancelled.
@@ -243,21 +241,21 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         task = await port.cancel(task_id, f'cancelled by {by}')
         return CancelledTaskView.model_construct(**dict(TaskView.of(task)))
 
-    @router.post('/tasks/{task_id}/pause', responses=problems(404, 409, 422))
+    @router.post('/tasks/{task_id}/pause')
     async def pause_task(task_id: TaskId, by: Caller) -> TaskView:
         return TaskView.of(await port.pause(task_id, f'paused by {by}'))
 
-    @router.post('/tasks/{task_id}/resume', responses=problems(404, 409, 422))
+    @router.post('/tasks/{task_id}/resume')
     async def resume_task(task_id: TaskId) -> TaskView:
         """Let a paused or held task run again. 409: the mode is SAFE."""
         return TaskView.of(await port.resume(task_id))
 
-    @router.get('/tasks/{task_id}/history', responses=problems(404, 422))
+    @router.get('/tasks/{task_id}/history')
     async def get_history(task_id: TaskId) -> list[HistoryRow]:
         """The changes of state; ``before`` is null for the submission."""
         return await port.history(task_id)
 
-    @router.post('/interrupt', status_code=201, responses={**AGAIN, **problems(409, 422)})
+    @router.post('/interrupt', status_code=201, responses=AGAIN)
     async def interrupt(
         new: Interruption, response: Response, key: IdempotencyKey = None
     ) -> TaskView:

@@ -17,7 +17,7 @@ import json
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.interfaces.http.models import Body, Metadata, Name
-from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
+from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import arguments_of, TaskId
 from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache, drawn
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
@@ -94,7 +94,7 @@ def view_routes(
         except RecordingNotShown as error:
             raise Problem(404, str(error)) from None
 
-    @router.get('/view', responses=problems(404, 422))
+    @router.get('/view')
     async def view(at: Moment = None, recording: Recording = '', looks: Looks = '{}') -> Response:
         """What a page shows, ready to be read, now or at another time. A WebSocket of the same
         path follows it: it sends all first, then what changes.
@@ -104,14 +104,14 @@ def view_routes(
             shown = (await story_of(recording)).view(at, shown, drawings)
         return Response(_document(shown, looks), media_type='application/json')
 
-    @router.get('/view/tasks/{task_id}', responses=problems(404, 422))
+    @router.get('/view/tasks/{task_id}')
     async def task(task_id: TaskId) -> dict[str, Any]:
         """One of the newest tasks in full: its plan, progress, captures and history."""
         if (found := await feed.detail(task_id)) is None:
             raise Problem(404, f'There is no task {task_id[:100]!r} among the newest.')
         return found
 
-    @router.get('/trace/{event_id}', responses=problems(404, 422))
+    @router.get('/trace/{event_id}')
     async def event(event_id: Annotated[str, Path(max_length=200)]) -> TraceEvent:
         """A trace event of this robot, also from before a restart, or of a recording that is
         shown.
@@ -122,19 +122,19 @@ def view_routes(
             raise Problem(404, 'This event is no longer kept.')
         return found
 
-    @router.get('/recordings', responses=problems())
+    @router.get('/recordings')
     def recordings() -> list[str]:
         """The newest recordings of the folder."""
         return library.names()
 
-    @router.get('/recordings/{name}', responses=problems(404, 422))
+    @router.get('/recordings/{name}')
     async def recording_facts(name: Annotated[str, Path(max_length=200)]) -> StoryView:
         """What a recording holds, for ``GET /view?recording=``."""
         story = await story_of(name)
         facts = story.history.facts(story.note, ended=True)
         return StoryView(**{**facts, 'marks': [list(each) for each in facts['marks']]})
 
-    @router.post('/rehearsals', responses=problems(409, 422))
+    @router.post('/rehearsals')
     async def rehearse(new: NewRehearsal) -> RehearsalView:
         """What a task would do by the state now. Nothing moves, and nothing is ordered."""
         found = await robot.rehearse(robot.make_task(new.name, arguments_of(new.metadata)))
