@@ -17,6 +17,7 @@ import subprocess
 import sys
 
 from harness import ROOT
+from missions import planted
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -41,6 +42,18 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess[str]:
         env=environment,
         check=False,
     )
+
+
+def test_each_planted_fault_replaces_what_the_product_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    replaced: list[object] = []
+    monkeypatch.setattr(
+        planted, '_replace', lambda owner, name, _: replaced.append(getattr(owner, name))
+    )
+    for plant in planted.PLANTS.values():
+        plant(None)
+    assert len(replaced) >= len(planted.PLANTS)
 
 
 def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
+from curiosity_rosa_demo.agent.tasks.origin import asked_by, current_order, door_of, Order
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
@@ -219,26 +219,17 @@ class ScriptedAgentSession:
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         return self._work(f'{name}{arguments or ""}', cancellation)
 
-    def run_turn(
-        self,
-        said: Utterance,
-        expects: str,
-        cancellation: Cancellation,
-        *,
-        task_id: str = '',
-        plan: Json | None = None,
-        door: str = '',
-        by: str = '',
-    ) -> Outcome:
-        self.turns.append((task_id, plan))
-        self.askers.append(by)
-        self.doors.append(door)
+    def run_turn(self, said: Utterance, task: Task, cancellation: Cancellation) -> Outcome:
+        self.turns.append((task.id, task.metadata.get('plan')))
+        self.askers.append(asked_by(task))
+        self.doors.append(door_of(task))
         for question in list(self.asks):
             answer = self.approval_queue.ask(question, cancellation)
             self.answers_to.append((question.id, answer))
             self.asks.remove(question)
             if answer.action is ApprovalAction.REJECT:
                 return Outcome(False, f'Rejected: {answer.why}')
+        expects = task.metadata.get('expects', 'answer')
         return self._work(f'{expects}: {said.text}', cancellation)
 
     def rehearse_task(self, task: Task) -> None:

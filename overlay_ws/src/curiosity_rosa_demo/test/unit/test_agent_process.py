@@ -35,7 +35,8 @@ from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.startup.startup import Startup, wait_for_nodes
-from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.origin import Order, ORIGIN_KEY, under_order
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     HCIState,
@@ -353,10 +354,12 @@ def test_a_turn_leaves_the_rover_still_and_says_through_which_door_its_text_came
         return Turn(ok=True, answer='Charge', score=0.5, stop_reason='SWITCH_TASK')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    outcome = bench.session.run_turn(understand('look'), 'good_capture', Cancellation(), door=door)
+    task = Task('react', metadata={ORIGIN_KEY: door, 'expects': 'good_capture'})
+    outcome = bench.session.run_turn(understand('look'), task, Cancellation())
     assert (outcome.ok, outcome.score) == (False, 0.5)  # a picture was expected
     assert not bench.rover.motion
-    outcome = bench.session.run_turn(understand('look'), 'answer', Cancellation(), door=door)
+    task.metadata['expects'] = 'answer'
+    outcome = bench.session.run_turn(understand('look'), task, Cancellation())
     assert (outcome.ok, outcome.goal) == (True, 'Charge')
     assert bench.said[0] == f'{said}: look'
     begun = bench.session.recent_events()[0]
@@ -382,7 +385,7 @@ def test_without_a_brain_a_turn_says_why_and_the_rover_stands(
         raise ModelUnavailable('No key')
 
     monkeypatch.setattr(RosaLoader, 'run_turn', turn)
-    outcome = bench.session.run_turn(understand('drive'), 'answer', Cancellation())
+    outcome = bench.session.run_turn(understand('drive'), Task('react'), Cancellation())
     assert (outcome.ok, outcome.answer) == (False, 'No key')
     assert bench.said == ['No key', 'move_stop: done']
     assert not bench.rover.motion
@@ -401,8 +404,9 @@ def test_the_plan_of_a_stopped_turn_does_not_look_as_if_it_ran(bench: Bench) -> 
     bench.rover.faults['move_forward'] = stop
     drive = PlanStep(1, 'move_forward', {'duration_s': 1.0})
     plan = Plan('p', 'see', steps=[PlanStep(0, 'mast_close'), drive, PlanStep(2, 'mast_open')])
+    task = Task('react', metadata={'plan': plan.to_dict()})
     with pytest.raises(TurnCancelled):
-        bench.session.run_turn(understand('see'), 'answer', button, plan=plan.to_dict())
+        bench.session.run_turn(understand('see'), task, button)
     assert seen == ['executing', 'success', 'running', 'pending']
     ended = bench.session.react_state.plan
     assert ended is not None

@@ -637,7 +637,7 @@ def test_no_stop_waits_for_another_stop_or_for_what_somebody_says(
 ) -> None:
     entered, go_on = threading.Semaphore(0), threading.Event()
     session, stopping = world.bench.session, threading.Semaphore(0)
-    session.rover_status = hanging(entered, go_on)
+    world.bench.robot.rover_status = hanging(entered, go_on)  # of the console
 
     async def all_at_once() -> list[Outcome]:
         saying = [asyncio.ensure_future(world.robot.say(':status')) for _ in range(40)]

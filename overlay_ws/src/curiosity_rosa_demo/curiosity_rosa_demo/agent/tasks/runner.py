@@ -160,7 +160,8 @@ class SkillRunner:
         def decorated(function: F) -> F:
             if name in self._runs.skills:
                 raise ValueError(f'There is already a skill {name!r}; give this one another name')
-            if not inspect.iscoroutinefunction(function):
+            is_async: bool = inspect.iscoroutinefunction(function)  # no guard of its type
+            if not is_async:
                 raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
             if unknown := needed - self._runs.resources:
                 raise ValueError(

@@ -36,7 +36,14 @@ from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.origin import current_order, Order, task_origin, under_order
+from curiosity_rosa_demo.agent.tasks.origin import (
+    asked_by,
+    current_order,
+    door_of,
+    Order,
+    task_origin,
+    under_order,
+)
 from curiosity_rosa_demo.domain.brain_state import (
     BrainState,
     Json,
@@ -170,33 +177,24 @@ class AgentSession:
 
     # --- turns, skills and stops: blocking -----------------------------------------------------
 
-    def run_turn(
-        self,
-        said: Utterance,
-        expects: str,
-        cancellation: Cancellation,
-        *,
-        task_id: str = '',
-        plan: Json | None = None,
-        door: str = '',
-        by: str = '',
-    ) -> Outcome:
-        """Run a turn with the model, or resume the interrupted turn of this task. A ``plan``
-        replaces the model's decisions. ``expects``, as in prompts.yaml, defines success. ``door``:
-        through which it came; ``by``: who asked, for people. Raises TurnCancelled.
+    def run_turn(self, said: Utterance, task: Task, cancellation: Cancellation) -> Outcome:
+        """Run the turn of this task with the model, or resume it where it was interrupted. A
+        ``plan`` in its metadata replaces the model's decisions; ``expects``, as in prompts.yaml,
+        defines success. Raises TurnCancelled.
         """
+        door, name = door_of(task), named_caller(asked_by(task))
 
         def on_start(calls: int) -> None:
-            name = named_caller(by)
             user = 'User' if door in ('', Origin.CONSOLE.value) else f'User ({door})'
             user = name or user
             prefix = f'Going on after {count_text(calls, "call")}' if calls else user
             self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {said.text}'))
 
-        request = TurnRequest(said, cancellation, task_id, plan, on_start)
+        plan = task.metadata.get('plan')
+        request = TurnRequest(said, cancellation, task.id, plan, on_start)
         attributes = {'gen_ai.operation.name': 'invoke_agent'}
         with span('turn', attributes) as turn, self._active(cancellation):
-            outcome = self._run_turn(request, expects)
+            outcome = self._run_turn(request, task.metadata.get('expects', 'answer'))
             turn.set({'curiosity.ok': outcome.ok})
             if not outcome.ok:
                 turn.fail('TURN_FAILED')

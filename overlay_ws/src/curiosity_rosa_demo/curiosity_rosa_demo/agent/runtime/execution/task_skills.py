@@ -40,13 +40,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.origin import (
-    asked_by,
-    door_of,
-    Order,
-    said_of,
-    under_order,
-)
+from curiosity_rosa_demo.agent.tasks.origin import Order, said_of, under_order
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -214,15 +208,7 @@ async def run_react(task: Task, context: SkillContext) -> None:
     def work(cancellation: Cancellation) -> Outcome:
         with context.thread_of(Order.of(task)):
             wait_for_resources(context, context.runner.needs(task), cancellation)
-            return context.execution.run_turn(
-                said,
-                task.metadata.get('expects', 'answer'),
-                cancellation,
-                task_id=task.id,
-                plan=task.metadata.get('plan'),
-                door=door_of(task),
-                by=asked_by(task),
-            )
+            return context.execution.run_turn(said, task, cancellation)
 
     try:
         outcome = await context.execution.halt.run(work)
