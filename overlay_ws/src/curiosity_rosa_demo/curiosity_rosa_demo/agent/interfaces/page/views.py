@@ -147,7 +147,8 @@ class Views:
     async def _send(self, follower: Follower) -> None:
         sent: Snapshot | None = None
         try:
-            while True:
+            # Python 3.11's wait_for may take a cancellation for the end of the send.
+            while follower in self._followers:
                 await follower.wake.wait()
                 follower.wake.clear()
                 texts, follower.replies = follower.replies, []
