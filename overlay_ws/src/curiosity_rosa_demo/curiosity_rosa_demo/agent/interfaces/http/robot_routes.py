@@ -181,9 +181,9 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         return state_view(robot)
 
     @router.get('/trail', responses=problems())
-    async def trail() -> list[tuple[float, float]]:
+    async def trail() -> list[list[float]]:
         """Where the rover has driven: x and y in the world frame, metres, the oldest first."""
-        return list(robot.trail())
+        return [list(place) for place in robot.trail()]
 
     @router.get('/captures', responses=problems())
     async def captures() -> list[CaptureView]:
