@@ -29,10 +29,9 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
 from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_STOP_PATH
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
-from curiosity_rosa_demo.agent.interfaces.page.document import patched
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, patched
 from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS, operator_name
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -71,9 +70,9 @@ class Sighting:
         """Of the last good answer."""
         return None if self.state is None else round(max(0.0, now - self.state.at), 2)
 
-    def document(self, stop: StopResult | None, now: float) -> Json:
+    def document(self, stop: StopResult | None, now: float) -> Document:
         """``now``: steady seconds. A lost robot keeps its last state, which the page marks."""
-        known: Json = {} if self.state is None else self.state.shown
+        known: Document = {} if self.state is None else self.state.shown
         return {
             'name': self.name,
             'url': f'{self.url}/',
@@ -96,7 +95,7 @@ _log = logging.getLogger('curiosity_rosa.page')
 class FleetSnapshot:
     """``now``: seconds since the epoch; ``clock``: steady seconds."""
 
-    document: Json
+    document: Document
     ages: Mapping[str, float | None]
     now: float
     clock: float

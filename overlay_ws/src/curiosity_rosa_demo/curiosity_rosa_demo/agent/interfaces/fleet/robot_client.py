@@ -20,8 +20,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.agent.interfaces.http.models import QuestionView, StateView
-from curiosity_rosa_demo.agent.interfaces.page.document import state_shown
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, state_shown
 from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
@@ -54,7 +53,7 @@ class RobotState:
     of the answer.
     """
 
-    shown: Json
+    shown: Document
     at: float
 
 

@@ -26,7 +26,6 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import with_templates
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose
 from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS
@@ -35,6 +34,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 
 ZONE = {'bright_zone_x_min', 'bright_zone_x_max', 'bright_zone_half_width'}
 TRAIL_ERROR_M = 0.01
+Document = dict[str, Any]  # of JSON
 # Of GET /state: what changes by events, not with every tick. The ages come beside the document.
 STATE_SHOWN: Any = {
     'brain_state': {
@@ -55,7 +55,7 @@ STATE_SHOWN: Any = {
 }
 
 
-def document(robot: Robot, state: StateView, tasks: Json, talk: TalkLines) -> Json:
+def document(robot: Robot, state: StateView, tasks: Document, talk: TalkLines) -> Document:
     """``tasks``: by ID. Without nulls outside of lists, as patches leave it."""
     ground = robot.ground()
     asked = [QuestionView.of(each, robot.approval_deadline(each)) for each in robot.questions()]
@@ -76,9 +76,9 @@ def document(robot: Robot, state: StateView, tasks: Json, talk: TalkLines) -> Js
     )
 
 
-def state_shown(state: StateView) -> Json:
+def state_shown(state: StateView) -> Document:
     """The state with measured values as exact as they are shown, so that it seldom changes."""
-    shown: Json = state.model_dump(mode='json', include=STATE_SHOWN)
+    shown: Document = state.model_dump(mode='json', include=STATE_SHOWN)
     brain = shown['brain_state']
     brain['robot']['battery_pct'] = round(brain['robot']['battery_pct'])
     brain['world']['obstacles'] = [_rounded(each) for each in brain['world']['obstacles']]
@@ -89,8 +89,10 @@ def state_shown(state: StateView) -> Json:
     return {**shown, 'nodes': nodes, 'pose': pose_shown(state.pose)}
 
 
-def pose_shown(pose: RoverPose | None) -> Json | None:
-    return pose and _rounded({'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad})
+def pose_shown(pose: RoverPose | None) -> Document | None:
+    if pose is None:
+        return None
+    return _rounded({'x': pose.x, 'y': pose.y, 'yaw_rad': pose.yaw_rad})
 
 
 def trail_shown(places: Sequence[XY]) -> list[XY]:
@@ -98,14 +100,14 @@ def trail_shown(places: Sequence[XY]) -> list[XY]:
     return [(round(x, 2), round(y, 2)) for x, y in simplified(places, TRAIL_ERROR_M)]
 
 
-def _rounded(values: Json) -> Json:
+def _rounded(values: Document) -> Document:
     return {
         name: round(value, 2) if isinstance(value, float) else value
         for name, value in values.items()
     }
 
 
-def _trigger(status: Json) -> Json:
+def _trigger(status: Document) -> Document:
     return {key: value for key, value in status.items() if not key.startswith('fired_')}
 
 
@@ -122,7 +124,7 @@ def ages(state: StateView) -> dict[str, float | None]:
     }
 
 
-def about(config: Config) -> Json:
+def about(config: Config) -> Document:
     """What does not change while the agent runs. ``limits``: the age in seconds from which a
     source is stale. ``body``: which rover it is, such as the stand-in.
     """
@@ -155,9 +157,9 @@ def about(config: Config) -> Json:
 # --- Merge patches. Pure ------------------------------------------------------------------------
 
 
-def patch_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
+def patch_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> Document:
     """What leads from one document without nulls to another; empty: they are equal."""
-    patch: Json = {key: None for key in before if key not in after}
+    patch: Document = {key: None for key in before if key not in after}
     for key, value in after.items():
         known = before.get(key)
         if isinstance(value, dict) and isinstance(known, dict):
@@ -168,7 +170,7 @@ def patch_of(before: Mapping[str, Any], after: Mapping[str, Any]) -> Json:
     return patch
 
 
-def patched(before: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
+def patched(before: Mapping[str, Any], patch: Mapping[str, Any]) -> Document:
     """Raises RecursionError."""
     after = dict(before)
     for key, value in patch.items():

@@ -13,7 +13,7 @@ that a page can look back.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 import json
@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.document import (
     about,
     ages,
+    Document,
     document,
     trail_shown,
 )
@@ -38,7 +39,6 @@ from curiosity_rosa_demo.agent.interfaces.page.task_history import ShownTasks
 from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -62,8 +62,8 @@ class PageSnapshot:
     ``now``: seconds since the epoch; ``clock``: steady seconds.
     """
 
-    document: Json
-    ages: Json
+    document: Document
+    ages: Mapping[str, float | None]
     lines: Sequence[str]
     count: int
     now: float
@@ -96,8 +96,8 @@ class PageFeed:
         self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
         self._add_earlier(robot.earlier_events())
         self._tasks = ShownTasks(robot)
-        self._read_task: asyncio.Task[Json] | None = None
-        self._last_read: Json = {}
+        self._read_task: asyncio.Task[Document] | None = None
+        self._last_read: Document = {}
         self._last_snapshot: PageSnapshot | None = None
         self._trail: tuple[Sequence[XY], list[XY]] = (), []
 

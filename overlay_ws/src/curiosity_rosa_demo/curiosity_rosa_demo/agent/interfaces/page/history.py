@@ -23,8 +23,12 @@ import math
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from curiosity_rosa_demo.agent.interfaces.page.document import patch_of, patched, trail_shown
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.agent.interfaces.page.document import (
+    Document,
+    patch_of,
+    patched,
+    trail_shown,
+)
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 
@@ -95,7 +99,7 @@ class History:
         self._places: TimedList[XY | None] = TimedList(MAX_KEPT_PLACES)  # None: a new trail
         self._max_bytes, self._size = max_bytes, 0
         self._blocks: deque[_Block] = deque()
-        self._last: Json = {}
+        self._last: Document = {}
         self._last_at = float('-inf')
         self._begins_block = False
         self._last_place: XY | None = None
@@ -113,7 +117,7 @@ class History:
         """The latest time that differs from the one before."""
         return max(self._last_at, self.lines.end)
 
-    def facts(self, note: str, *, ended: bool = False) -> Json:
+    def facts(self, note: str, *, ended: bool = False) -> Document:
         """What a scrubber shows. ``ended``: nothing is recorded any more; else its end is now."""
         return {
             'start': self.start,
@@ -122,7 +126,7 @@ class History:
             'note': note,
         }
 
-    def record(self, at: float, document: Json) -> str:
+    def record(self, at: float, document: Document) -> str:
         """Record what has changed since the last call, as a line for ``restore``; '': nothing.
         ``document``: without nulls.
         """
@@ -174,7 +178,7 @@ class History:
         """Take over the lines of an earlier History, before anything else is recorded. Leaves out
         what cannot be read, what is later than ``now``, and changes whose beginning is lost.
         """
-        document: Json | None = None
+        document: Document | None = None
         for line in stored:
             try:
                 entry = json.loads(line)
@@ -191,7 +195,7 @@ class History:
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 self.unreadable += 1
 
-    def view(self, at: float, pictures: Collection[str]) -> Json:
+    def view(self, at: float, pictures: Collection[str]) -> Document:
         """The document that was shown at ``at``, with the trail; {} before the first change.
         ``pictures``: the IDs of the captures that are kept; the others are left out.
         """
@@ -201,11 +205,11 @@ class History:
         kept = {each: facts for each, facts in captures.items() if each in pictures}
         return {**document, 'captures': kept, 'trail': trail_shown(_since_reset(places))}
 
-    def _document(self, at: float) -> Json:
+    def _document(self, at: float) -> Document:
         block = next((each for each in reversed(self._blocks) if each.at <= at), None)
         if block is None:
             return {}
-        document: Json = json.loads(block.base)['all']
+        document: Document = json.loads(block.base)['all']
         for line in block.changes[: bisect_right(block.times, at)]:
             document = patched(document, json.loads(line)['patch'])
         return document
@@ -240,12 +244,12 @@ def unreadable_text(lines: int) -> str:
     return f'{what} of the history could not be read and is left out.' if lines else ''
 
 
-def _captures(document: Json) -> Json:
+def _captures(document: Document) -> Document:
     found = document.get('captures')
     return found if isinstance(found, dict) else {}
 
 
-def _restored(entry: Mapping[str, Any], before: Json | None) -> Json:
+def _restored(entry: Mapping[str, Any], before: Document | None) -> Document:
     """The document after ``entry``. Raises ValueError, TypeError, KeyError and AttributeError."""
     if 'all' not in entry:
         if before is None:

@@ -21,10 +21,10 @@ import math
 from pathlib import Path
 import threading
 
-from curiosity_rosa_demo.agent.interfaces.page.document import patched, pose_shown
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, patched, pose_shown
 from curiosity_rosa_demo.agent.interfaces.page.feed import line_of, mark_of
 from curiosity_rosa_demo.agent.interfaces.page.history import History
-from curiosity_rosa_demo.domain.brain_state import BatteryLevel, Json
+from curiosity_rosa_demo.domain.brain_state import BatteryLevel
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
@@ -93,13 +93,13 @@ class _Moments:
         index = bisect_right(self._place_times, place.at_s)
         return [(each.x, each.y) for each in self._run.trail[max(0, index - 2) : index]]
 
-    def document(self, at_s: float) -> Json:
+    def document(self, at_s: float) -> Document:
         """What is known of the state, and the captures so far."""
         at_s += 1e-3  # times are rounded to it
         taken = [each for each in self.captures if each.at_s <= at_s][-MAX_CAPTURES:]
         plans = [event.data for at, event in self._plans if at <= at_s]
         index = bisect_right(self._battery_times, at_s)
-        battery: Json = {}
+        battery: Document = {}
         if index:
             percent = round(100.0 * self._run.battery[index - 1][1])
             battery = {'battery_state': BatteryLevel.OK.value, 'battery_pct': percent}
@@ -108,7 +108,7 @@ class _Moments:
         captures = {each.event_id: self._capture(each) for each in taken}
         return patched({}, {'state': state, 'captures': captures})
 
-    def _pose(self, at_s: float) -> Json | None:
+    def _pose(self, at_s: float) -> Document | None:
         """The last place; its heading is that of the way to it."""
         index = bisect_right(self._place_times, at_s)
         if not index:
@@ -117,7 +117,7 @@ class _Moments:
         yaw = math.atan2(here.y - before.y, here.x - before.x) if here != before else 0.0
         return pose_shown(RoverPose(x=here.x, y=here.y, yaw_rad=yaw, frame_id=''))
 
-    def _capture(self, capture: RunCapture) -> Json:
+    def _capture(self, capture: RunCapture) -> Document:
         """As GET /captures gives it."""
         place = capture.place
         return {

@@ -20,6 +20,7 @@ from typing import Annotated, Any
 from curiosity_rosa_demo.agent.interfaces.http.models import Body, Metadata, Name
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import arguments_of
+from curiosity_rosa_demo.agent.interfaces.page.document import Document
 from curiosity_rosa_demo.agent.interfaces.page.feed import MAX_LINES, PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.recordings import (
     Recording,
@@ -27,7 +28,6 @@ from curiosity_rosa_demo.agent.interfaces.page.recordings import (
     RecordingNotShown,
 )
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -138,7 +138,7 @@ def view_routes(robot: Robot, feed: PageFeed, library: RecordingLibrary) -> APIR
     return router
 
 
-def _view(document: Json, lines: Sequence[str], count: int, **more: Any) -> Response:
+def _view(document: Document, lines: Sequence[str], count: int, **more: Any) -> Response:
     text = json.dumps({'document': document, 'count': count, **more}, default=str)
     body = f'{text[:-1]},"lines":[{",".join(lines)}]}}'
     return Response(body, media_type='application/json')

@@ -15,10 +15,10 @@ from copy import copy
 from itertools import islice
 
 from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
+from curiosity_rosa_demo.agent.interfaces.page.document import Document
 from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.text import clip, memory_size
 
 MAX_TASKS = 30  # tasks
@@ -32,9 +32,9 @@ class ShownTasks:
 
     def __init__(self, port: TaskPort) -> None:
         self._port = port
-        self._shown: dict[str, tuple[Hashable, Json]] = {}
+        self._shown: dict[str, tuple[Hashable, Document]] = {}
 
-    async def read(self) -> Json:
+    async def read(self) -> Document:
         """At most MAX_TASKS tasks by ID, in the order of submission; the unfinished ones are
         among them.
         """
@@ -46,8 +46,8 @@ class ShownTasks:
         self._shown = {task_id: self._shown[task_id] for task_id in shown}
         return shown
 
-    async def _task(self, task: Task) -> Json:
-        known = (task.updated_at, task.priority, task.held, task.urgent)
+    async def _task(self, task: Task) -> Document:
+        known: Hashable = (task.updated_at, task.priority, task.held, task.urgent)
         before, shown = self._shown.get(task.id, (None, {}))
         if known == before:
             return shown

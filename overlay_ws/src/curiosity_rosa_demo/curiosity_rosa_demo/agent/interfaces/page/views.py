@@ -24,8 +24,7 @@ import time
 from typing import Protocol
 
 from curiosity_rosa_demo.agent.interfaces.http.streams import SEND_TIMEOUT_S
-from curiosity_rosa_demo.agent.interfaces.page.document import patch_of
-from curiosity_rosa_demo.domain.brain_state import Json
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, patch_of
 from curiosity_rosa_demo.domain.skills import Outcome
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -42,7 +41,7 @@ class Snapshot(Protocol):
     """
 
     @property
-    def document(self) -> Json: ...
+    def document(self) -> Document: ...
     @property
     def lines(self) -> Sequence[str]: ...
     @property
@@ -121,7 +120,7 @@ class Views:
             outcome = Outcome(False, f'It failed inside ({type(error).__name__}).')
         self._reply(follower, {'stopped': {'ok': outcome.ok, 'words': outcome.answer}})
 
-    def _reply(self, follower: Follower, message: Json) -> None:
+    def _reply(self, follower: Follower, message: Document) -> None:
         follower.replies.append(json.dumps(message))
         follower.wake.set()
 
@@ -173,7 +172,7 @@ class Views:
             'ages': dict(shown.ages),
             'pages': len(self._followers),
         }
-        message: Json = {'patch': patch_of(sent.document if sent else {}, shown.document)}
+        message: Document = {'patch': patch_of(sent.document if sent else {}, shown.document)}
         message['beat'] = beat
         fresh = len(shown.lines) if sent is None else shown.count - sent.count
         if sent is None:

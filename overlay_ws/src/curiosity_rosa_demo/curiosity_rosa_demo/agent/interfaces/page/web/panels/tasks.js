@@ -4,7 +4,6 @@ const USUAL = 3; // a priority that is not told
 
 import { changeTask } from '../modules/acts.js';
 import { html } from '../modules/html.js';
-import { keptFocus } from '../modules/kept_focus.js';
 import { shown } from '../modules/shown.js';
 import { actOfDrop, actOfKey, inOrder, taskSigns } from '../modules/task_acts.js';
 import { defineComponent } from '../vendor/vue.js';
@@ -12,14 +11,14 @@ import { defineComponent } from '../vendor/vue.js';
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  mixins: [keptFocus],
-  keeps: 'opens',
   props: { rows: { type: /** @type {PropType<TaskRow[]>} */ (Array), required: true } },
   emits: ['open'],
   data: () => ({
     unfolded: false,
     /** @type {TaskRow | null} */
     dragged: null,
+    /** @type {string | undefined} the ID of the task that has the focus */
+    focused: undefined,
   }),
   computed: {
     past: () => shown.looksBack(),
@@ -49,6 +48,18 @@ export default defineComponent({
         }
         ${ended.length > 1 && html`<button type="button" class="small" aria-expanded=${unfolded} onClick=${this.fold}>${unfolded ? 'Fold ended tasks' : `${ended.length - 1} more ended`}</button>`}
       </div>`;
+  },
+  // A row that moves would lose the focus of the keyboard.
+  beforeUpdate() {
+    const { activeElement } = document;
+    const inside = activeElement instanceof HTMLElement && this.$el.contains(activeElement);
+    this.focused = inside ? activeElement.dataset.opens : undefined;
+  },
+  updated() {
+    if (!this.focused) return;
+    /** @type {HTMLElement | null} */
+    const opener = this.$el.querySelector(`[data-opens="${CSS.escape(this.focused)}"]`);
+    opener?.focus();
   },
   methods: {
     fold() {
