@@ -31,7 +31,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, problems
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
 from curiosity_rosa_demo.agent.interfaces.page.document import Document, patched
 from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
-from curiosity_rosa_demo.agent.interfaces.page.views import Views
+from curiosity_rosa_demo.agent.interfaces.page.views import Snapshot, Views
 from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS, operator_name
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -91,18 +91,6 @@ READ_PERIOD_S = 1.0
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-@dataclass(frozen=True)
-class FleetSnapshot:
-    """``now``: seconds since the epoch; ``clock``: steady seconds."""
-
-    document: Document
-    ages: Mapping[str, float | None]
-    now: float
-    clock: float
-    lines: Sequence[str] = ()
-    count: int = 0
-
-
 class FleetFeed:
     """Reads the robots while snapshots are taken; the time-out of one delays no other."""
 
@@ -118,7 +106,7 @@ class FleetFeed:
         self._sightings = {each.name: Sighting(each.name, each.url) for each in robots}
         self._reads: dict[str, tuple[float, asyncio.Task[None]]] = {}  # the newest, and its start
 
-    def snapshot(self) -> FleetSnapshot:
+    def snapshot(self) -> Snapshot:
         clock = time.monotonic()
         for robot in self._robots:
             began, reading = self._reads.get(robot.name, (float('-inf'), None))
@@ -131,7 +119,7 @@ class FleetFeed:
         }
         shown = {'name_chars': MAX_OPERATOR_CHARS, 'limit_s': LOST_S, 'robots': robots}
         ages = {f'robot:{name}': each.age_s(clock) for name, each in sightings.items()}
-        return FleetSnapshot(patched({}, shown), ages, time.time(), clock)
+        return Snapshot(patched({}, shown), ages, time.time(), clock)
 
     async def _read(self, robot: RobotClient) -> None:
         before = self._sightings[robot.name]

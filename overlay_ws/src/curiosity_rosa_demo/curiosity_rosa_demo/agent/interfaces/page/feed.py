@@ -13,8 +13,7 @@ that a page can look back.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 import json
 import logging
@@ -36,7 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.page.history import (
     unreadable_text,
 )
 from curiosity_rosa_demo.agent.interfaces.page.task_history import ShownTasks
-from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
+from curiosity_rosa_demo.agent.interfaces.page.views import Snapshot, UPDATE_PERIOD_S
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.geometry import XY
@@ -54,20 +53,6 @@ MAX_LINE_CHARS = 6000  # a longer event comes without its data, which GET /trace
 LIVE_PARTS = ('about', 'approvals', 'talk', 'time', 'trail')
 
 _log = logging.getLogger('curiosity_rosa.page')
-
-
-@dataclass(frozen=True)
-class PageSnapshot:
-    """``lines``: of the trace, as JSON; the last one has number ``count``. ``ages``: in seconds.
-    ``now``: seconds since the epoch; ``clock``: steady seconds.
-    """
-
-    document: Document
-    ages: Mapping[str, float | None]
-    lines: Sequence[str]
-    count: int
-    now: float
-    clock: float
 
 
 class PageFeed:
@@ -98,10 +83,10 @@ class PageFeed:
         self._tasks = ShownTasks(robot)
         self._read_task: asyncio.Task[Document] | None = None
         self._last_read: Document = {}
-        self._last_snapshot: PageSnapshot | None = None
+        self._last_snapshot: Snapshot | None = None
         self._trail: tuple[Sequence[XY], list[XY]] = (), []
 
-    def snapshot(self) -> PageSnapshot:
+    def snapshot(self) -> Snapshot:
         """A snapshot that is at most UPDATE_PERIOD_S old."""
         clock = time.monotonic()
         if self._last_snapshot is None or clock - self._last_snapshot.clock > UPDATE_PERIOD_S:
@@ -111,7 +96,7 @@ class PageFeed:
                 self._record(self._last_snapshot)  # so that the document fits the lines
         return self._last_snapshot
 
-    def _look(self, now: float, clock: float) -> PageSnapshot:
+    def _look(self, now: float, clock: float) -> Snapshot:
         for each in self._events.read().events[-MAX_LINES:]:
             self.history.add_line(now, line_of(each.event), mark_of(each.event))
         state, lines = state_view(self._robot), self.history.lines
@@ -120,7 +105,7 @@ class PageFeed:
             self._trail = trail, trail_shown(trail)
         facts = self.history.facts(self.note)
         shown |= {'about': self._about, 'time': facts, 'trail': self._trail[1]}
-        return PageSnapshot(shown, ages(state), lines.newest(MAX_LINES), lines.total, now, clock)
+        return Snapshot(shown, ages(state), now, clock, lines.newest(MAX_LINES), lines.total)
 
     async def record(self) -> None:
         """Record what a page shows, until it is cancelled."""
@@ -159,7 +144,7 @@ class PageFeed:
         else:
             self._disk_fails = False
 
-    def _record(self, shown: PageSnapshot) -> None:
+    def _record(self, shown: Snapshot) -> None:
         kept = {name: each for name, each in shown.document.items() if name not in LIVE_PARTS}
         self._recorded_lines = shown.count
         new = (

@@ -21,7 +21,6 @@ import json
 import logging
 import secrets
 import time
-from typing import Protocol
 
 from curiosity_rosa_demo.agent.interfaces.http.streams import SEND_TIMEOUT_S
 from curiosity_rosa_demo.agent.interfaces.page.document import Document, patch_of
@@ -35,23 +34,19 @@ PROCESS = secrets.token_hex(4)  # a page of another run of the agent loads itsel
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class Snapshot(Protocol):
-    """``document``: of JSON, without nulls outside of lists. ``lines``: of the trace, as JSON; the
-    last one has number ``count``. ``now``: seconds since the epoch; ``clock``: steady seconds.
+@dataclass(frozen=True)
+class Snapshot:
+    """``document``: without nulls outside of lists. ``ages``: in seconds. ``now``: seconds since
+    the epoch; ``clock``: steady seconds. ``lines``: of the trace, as JSON; the last one has number
+    ``count``.
     """
 
-    @property
-    def document(self) -> Document: ...
-    @property
-    def lines(self) -> Sequence[str]: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def ages(self) -> Mapping[str, float | None]: ...
-    @property
-    def now(self) -> float: ...
-    @property
-    def clock(self) -> float: ...
+    document: Document
+    ages: Mapping[str, float | None]
+    now: float
+    clock: float
+    lines: Sequence[str] = ()
+    count: int = 0
 
 
 @dataclass(eq=False)
