@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
 import math
 
 from curiosity_rosa_demo.domain.text import count_text
@@ -30,7 +29,6 @@ from curiosity_rosa_demo.drawing.svg import (
     title,
 )
 from curiosity_rosa_demo.drawing.trail import simplified
-from curiosity_rosa_demo.infra.config.limits import LightModelConfig
 
 WIDTH, HEIGHT = 480.0, 220.0
 LEFT, TOP = 40.0, 18.0  # of the axes
@@ -78,7 +76,7 @@ def tick_text(value: float, step: float) -> str:
     return shown.removeprefix('-') if float(shown) == 0.0 else shown.replace('-', '−')
 
 
-# --- Ticks at round local times; seconds since the epoch ---------------------------------------
+# --- Ticks at round times ----------------------------------------------------------------------
 
 
 STEPS_S = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
@@ -89,20 +87,6 @@ def time_step(span_s: float, most: int) -> int:
     """Seconds between ticks, so that there are ``most`` or fewer steps in ``span_s``."""
     least = span_s / most
     return next((step for step in STEPS_S if step >= least), DAY_S * math.ceil(least / DAY_S))
-
-
-def time_ticks(begin: float, end: float, step: int, zone: tzinfo | None) -> list[float]:
-    """Whole steps of the local time that holds at ``begin``."""
-    offset = datetime.fromtimestamp(begin, zone).astimezone(zone).utcoffset()
-    shift = offset.total_seconds() if offset is not None else 0.0
-    first, last = math.ceil((begin + shift) / step), math.floor((end + shift) / step)
-    return [number * step - shift for number in range(first, last + 1)]
-
-
-def time_text(at: float, step: int, zone: tzinfo | None) -> str:
-    local = datetime.fromtimestamp(at, zone)
-    form = '%m-%d' if step >= DAY_S else '%H:%M' if step >= 60 else '%H:%M:%S'
-    return local.strftime(form)
 
 
 # --- Captures as marks, on a plot and on the map -----------------------------------------------
@@ -178,33 +162,27 @@ def score_over_position(
     spots: Sequence[CaptureMarker],
     threshold: float | None,
     *,
-    light: LightModelConfig | None = None,
     whole: bool = False,
-    width: float = WIDTH,
-    height: float = HEIGHT,
 ) -> Svg:
     """The score, 0 to 1, over X in metres of the world frame. What failed has none.
 
-    ``threshold`` None: unknown. ``light``: the model by which the simulator scores, drawn as a
-    line. ``whole``: not only the newest captures.
+    ``threshold`` None: unknown. ``whole``: not only the newest captures.
     """
     scored = [
         (each, each.score) for each in newest_markers(spots, whole=whole) if each.score is not None
     ]
-    across = _metres([marker for marker, _ in scored], light, width)
-    levels = Axis(0.0, 1.0, height - BOTTOM_MARGIN, TOP)
-    most = max(2, min(MOST_TICKS, int(MOST_TICKS * width / WIDTH)))
-    step = round_step(across.high - across.low, most)
+    across = _metres([marker for marker, _ in scored])
+    levels = Axis(0.0, 1.0, HEIGHT - BOTTOM_MARGIN, TOP)
+    step = round_step(across.high - across.low, MOST_TICKS)
     numbers = [(x, tick_text(x, step)) for x in ticks(across.low, across.high, step)]
-    empty = [] if scored else [label('no captures yet', width / 2, height / 2 - 10.0, 'middle')]
+    empty = [] if scored else [label('no captures yet', WIDTH / 2, HEIGHT / 2 - 10.0, 'middle')]
     good = '' if threshold is None else f', good from {threshold:.2f}'
     return drawing(
         'plot',
-        width,
-        height,
+        WIDTH,
+        HEIGHT,
         f'Score over position: {count_text(len(scored), "capture")}{good}',
         *_scales(across, levels, numbers, 'x (m)', 'score', '{:g}'.format),
-        *(_light(light, across, levels) if light else ()),
         *(_threshold(threshold, across.end, levels) if threshold is not None else ()),
         *(marker_svg(marker, across.at(marker.x), levels.at(score)) for marker, score in scored),
         *empty,
@@ -230,13 +208,13 @@ def battery_over_time(levels: Sequence[tuple[float, float]], clock: Callable[[fl
     )
 
 
-def _metres(spots: Sequence[CaptureMarker], light: LightModelConfig | None, width: float) -> Axis:
+def _metres(spots: Sequence[CaptureMarker]) -> Axis:
     """Whole steps around all that is drawn, so that they seldom change."""
-    xs = [marker.x for marker in spots] + ([light.x_min, light.x_good] if light else [])
+    xs = [marker.x for marker in spots]
     low, high = (min(xs), max(xs)) if xs else EMPTY_SPAN_M
     step = round_step(max(high - low, 1.0), PARTS)
     low, high = math.floor(low / step - 0.2) * step, math.ceil(high / step + 0.2) * step
-    return Axis(low, high, LEFT, width - RIGHT_MARGIN)
+    return Axis(low, high, LEFT, WIDTH - RIGHT_MARGIN)
 
 
 def _scales(
@@ -263,12 +241,6 @@ def _scales(
     yield element('g', *lines, class_='cr-grid', aria_hidden='true')
     corner = points_attribute([(LEFT, TOP), (LEFT, bottom), (right, bottom)])
     yield element('g', element('polyline', points=corner), *labels, class_='cr-ticks cr-numbers')
-
-
-def _light(light: LightModelConfig, across: Axis, levels: Axis) -> Iterator[Svg]:
-    bends = [(across.low, 0.0), (light.x_min, 0.0), (light.x_good, 1.0), (across.high, 1.0)]
-    way = points_attribute([(across.at(x), levels.at(score)) for x, score in bends])
-    yield element('polyline', title('light model'), class_='cr-light', points=way)
 
 
 def _threshold(threshold: float, right: float, levels: Axis) -> Iterator[Svg]:

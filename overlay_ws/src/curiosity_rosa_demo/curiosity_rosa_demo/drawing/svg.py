@@ -84,11 +84,6 @@ def label_width(words: str) -> float:
     return LETTER_WIDTH * columns_of(words)
 
 
-def first_fitting_label(choices: Iterable[str], x: float, y: float, width: float) -> list[Svg]:
-    """The first of the choices for which there is room, as a label; or none."""
-    return [label(words, x, y) for words in choices if label_width(words) <= width][:1]
-
-
 def points_attribute(places: Iterable[XY]) -> str:
     """As polylines, polygons and paths have them."""
     return ' '.join(f'{number_text(x)},{number_text(y)}' for x, y in places)

@@ -45,10 +45,8 @@ from curiosity_rosa_demo.infra.config.limits import (
 )
 
 WIDTH, HEIGHT, MARGIN = 480.0, 400.0, 26.0  # of the drawing; the margin has room for numbers
-CLEARANCE_M = 2.0  # around everything; the rover's corners are 2 m from its middle
 PADDING_M = 3.0
-MAX_PARTS = 12  # into which the longer side is divided: the view grows by whole ones
-MAX_WIDTH_RATIO = 2.5  # a kept view may be so many times longer than a fresh one
+MAX_PARTS = 12  # into which the longer side is divided
 MAX_GRID_LINES = 12  # of the grid along the longer side
 EDGE = 12.0  # twice that at the top and the bottom without numbers
 LABEL_MARGIN = 1.5  # of the numbers at the left: no line shows before them, like a minus
@@ -76,10 +74,6 @@ class View(NamedTuple):
     def grown(self, by: float) -> View:
         return View(self.x_min - by, self.x_max + by, self.y_min - by, self.y_max + by)
 
-    def contains(self, other: View) -> bool:
-        across = self.x_min <= other.x_min and other.x_max <= self.x_max
-        return across and self.y_min <= other.y_min and other.y_max <= self.y_max
-
     @property
     def longest(self) -> float:
         return max(self.x_max - self.x_min, self.y_max - self.y_min)
@@ -98,13 +92,6 @@ class Frame:
         self._y = height / 2 + self.scale * (view.y_min + high / 2)
         (left, top), (right, bottom) = self.metres(0.0, 0.0), self.metres(width, height)
         self.shown = View(left, right, bottom, top)
-
-    @classmethod
-    def centred(cls, centre: XY, scale: float, width: float, height: float) -> Frame:
-        """``centre`` in metres, ``scale`` in units a metre, above 0."""
-        (x, y), half = centre, (max(1.0, width / 2 - MARGIN), max(1.0, height / 2 - MARGIN))
-        across, down = half[0] / scale, half[1] / scale
-        return cls(View(x - across, x + across, y - down, y + down), width, height)
 
     def at(self, x: float, y: float) -> XY:
         return self._x + self.scale * x, self._y - self.scale * y
@@ -189,8 +176,8 @@ def _scale_bar(frame: Frame) -> Svg:
 @dataclass(frozen=True)
 class MapScene:
     """``limits``, with the bright zone and the size of the rover, and ``pose`` None: unknown.
-    ``obstacles``: as in WorldState. ``goal``: where it drives to. ``whole``: all of a run, not
-    only the newest of it; where it began is marked. ``forecast``: the path of a rehearsal.
+    ``obstacles``: as in WorldState. ``whole``: all of a run, not only the newest of it; where it
+    began is marked. ``forecast``: the path of a rehearsal.
     """
 
     limits: Thresholds | None = None
@@ -199,13 +186,12 @@ class MapScene:
     trail: Sequence[XY] = ()
     spots: Sequence[CaptureMarker] = ()
     obstacles: Sequence[Mapping[str, Any]] = ()
-    goal: XY | None = None
     whole: bool = False
     forecast: Sequence[XY] = ()
 
 
-def view_of(scene: MapScene, last: View | None = None) -> View:
-    """What ``render`` shows; ``last`` for as long as it will do, so that the map seldom jumps."""
+def view_of(scene: MapScene) -> View:
+    """What ``render`` shows."""
     scene = _drawable_scene(scene)
     pose = scene.pose
     places = [
@@ -213,7 +199,6 @@ def view_of(scene: MapScene, last: View | None = None) -> View:
         *scene.trail,
         *((marker.x, marker.y) for marker in scene.spots),
         *([(pose.x, pose.y)] if pose is not None else []),
-        *([scene.goal] if scene.goal is not None else []),
         *scene.forecast,
     ]
     xs, ys = zip(*(places or [(0.0, 0.0)]), strict=True)
@@ -221,14 +206,7 @@ def view_of(scene: MapScene, last: View | None = None) -> View:
     step = round_step(bounds.longest + 2 * PADDING_M, MAX_PARTS)
     padded = bounds.grown(max(PADDING_M, step))
     outward = math.floor, math.ceil, math.floor, math.ceil
-    fresh = View(*(way(edge / step) * step for way, edge in zip(outward, padded, strict=True)))
-    if (
-        last is not None
-        and last.contains(bounds.grown(CLEARANCE_M))
-        and last.longest <= MAX_WIDTH_RATIO * fresh.longest
-    ):
-        return last
-    return fresh
+    return View(*(way(edge / step) * step for way, edge in zip(outward, padded, strict=True)))
 
 
 def render(scene: MapScene, frame: Frame | None = None) -> Svg:
@@ -246,7 +224,6 @@ def render(scene: MapScene, frame: Frame | None = None) -> Svg:
         *(_geofence(fence, frame, labels) if fence and fence.enabled else ()),
         *_trail(scene, frame),
         *_forecast(scene, frame),
-        *_goal(scene, frame),
         *_obstacles(scene, frame, labels),
         _rover(scene.pose, limits.obstacles if limits else None, frame),
         *_markers(scene, frame, labels),
@@ -256,14 +233,13 @@ def render(scene: MapScene, frame: Frame | None = None) -> Svg:
 
 def _drawable_scene(scene: MapScene) -> MapScene:
     """Only what can be drawn."""
-    pose, goal = scene.pose, scene.goal
+    pose = scene.pose
     return replace(
         scene,
         pose=pose if pose is not None and is_drawable(pose.x, pose.y, pose.yaw_rad) else None,
         trail=[place for place in scene.trail if is_drawable(*place)],
         forecast=[place for place in scene.forecast if is_drawable(*place)],
         spots=newest_markers(scene.spots, whole=scene.whole),
-        goal=goal if goal is not None and is_drawable(*goal) else None,
     )
 
 
@@ -294,18 +270,6 @@ def _forecast(scene: MapScene, frame: Frame) -> Iterator[Svg]:
         path = element('polyline', points=points_attribute(way))
         end = element('circle', cx=x, cy=y, r=5.0)
         yield element('g', title('rehearsed path'), path, end, class_='cr-forecast')
-
-
-def _goal(scene: MapScene, frame: Frame) -> Iterator[Svg]:
-    if scene.goal is None:
-        return
-    x, y = frame.at(*scene.goal)
-    if scene.pose is not None:
-        yield line(*frame.at(scene.pose.x, scene.pose.y), x, y, 'cr-way')
-    words = f'drives to x {scene.goal[0]:.2f} m, y {scene.goal[1]:.2f} m'
-    cross = [line(x - 12.0, y, x + 12.0, y), line(x, y - 12.0, x, y + 12.0)]
-    ring = element('circle', cx=x, cy=y, r=7.0)
-    yield element('g', title(words), ring, *cross, class_='cr-goal')
 
 
 def _obstacles(scene: MapScene, frame: Frame, labels: LabelPlacer) -> Iterator[Svg]:

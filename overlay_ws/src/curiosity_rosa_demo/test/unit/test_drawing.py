@@ -5,8 +5,8 @@
 # writing, software distributed under the License is distributed on an "AS IS" BASIS, WITHOUT
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
-"""What the page and the report draw: map, plots, time line and phase bar. Every number that comes
-in appears where it belongs or is left out, and no text becomes markup.
+"""What the report and RViz draw: map and plots. Every number that comes in appears where it
+belongs or is left out, and no text becomes markup.
 """
 
 from __future__ import annotations
@@ -20,13 +20,8 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
-from curiosity_rosa_demo.agent.interfaces.page import timeline
-from curiosity_rosa_demo.agent.interfaces.page.phase_bar import phase_bar, phase_spans
-from curiosity_rosa_demo.agent.interfaces.page.timeline import TimelineRow
-from curiosity_rosa_demo.agent.tasks.store import HistoryRow
 from curiosity_rosa_demo.domain.geometry import Place
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.domain.task_state import LifecycleState as S
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.drawing.plots import (
     battery_over_time,
@@ -197,7 +192,6 @@ scenes = st.builds(
     trail=st.lists(places, max_size=40),
     spots=st.lists(spots, max_size=8),
     obstacles=st.lists(obstacles, max_size=5),
-    goal=st.none() | places,
     whole=st.booleans(),
 )
 levels = (
@@ -205,32 +199,14 @@ levels = (
     .map(sorted)
     .filter(lambda each: each[-1][0] > each[0][0])
 )
-moments = st.datetimes(
-    datetime(1971, 1, 1), datetime(2200, 1, 1), timezones=st.just(timezone.utc)
-) | st.integers(-7200, 7200).map(lambda s: NOON + timedelta(seconds=s))
-history = st.builds(HistoryRow, moments, st.none() | st.sampled_from(S), st.sampled_from(S), texts)
-timeline_rows = st.builds(TimelineRow, texts, texts, st.lists(history, max_size=8))
-
 DRAWINGS: dict[str, st.SearchStrategy[str]] = {
     'map': scenes.map(render),
-    'kept view': st.tuples(scenes, scenes.map(view_of)).map(
-        lambda two: render(two[0], Frame(view_of(*two)))
-    ),
     'scores': st.builds(
         score_over_position,
         st.lists(spots, max_size=8),
         st.none() | st.floats(0.0, 1.0),
-        light=st.none() | st.just(CONFIG.thresholds.light_model),
     ),
     'battery': levels.map(lambda each: battery_over_time(each, '{:g}'.format)),
-    'time line': st.builds(
-        timeline.render,
-        st.lists(timeline_rows, max_size=6),
-        moments,
-        zone=st.none() | st.sampled_from(TIME_ZONES),
-        longest_s=st.floats(10.0, 1e8),
-    ),
-    'phase bar': st.lists(events, max_size=20).map(phase_bar),
 }
 
 
@@ -275,19 +251,18 @@ def test_each_capture_is_where_it_was_taken_with_its_score_or_left_out(
 
 @quick
 @given(near, near, angle, angle, st.floats(1.0, 4.0))
-def test_rover_obstacle_and_goal_are_where_they_are(
+def test_rover_and_obstacle_are_where_they_are(
     x: float, y: float, yaw: float, bearing: float, distance: float
 ) -> None:
     """The bearing counts from the nose, to the left."""
     obstacle = {'distance_m': distance, 'bearing_rad': bearing}
     around = [(x - 9.0, y - 9.0), (x + 9.0, y + 9.0)]  # so that the obstacle is in view
-    limits, goal = CONFIG.thresholds, (x + 1.0, y)
-    scene = MapScene(limits, None, Place(x, y, yaw), around, obstacles=[obstacle], goal=goal)
+    limits = CONFIG.thresholds
+    scene = MapScene(limits, None, Place(x, y, yaw), around, obstacles=[obstacle])
     root, frame = checked(render(scene)), Frame(view_of(scene))
     [rover], [mast] = classed(root, 'cr-rover'), classed(root, 'cr-mast')
-    [wall], [goal] = classed(root, 'cr-obstacle'), classed(root, 'cr-goal')
+    [wall] = classed(root, 'cr-obstacle')
     assert middle(mast) == pytest.approx(frame.at(x, y), abs=0.01)
-    assert middle(next(goal.iter('circle'))) == pytest.approx(frame.at(x + 1.0, y), abs=0.01)
     there = x + distance * math.cos(yaw + bearing), y + distance * math.sin(yaw + bearing)
     assert middle(next(wall.iter('line'))) == pytest.approx(frame.at(*there), abs=0.01)
     nose = frame.metres(*corners(next(rover.iter('polygon')))[0])
@@ -331,80 +306,6 @@ def test_any_text_survives_as_text_and_is_cut_to_its_columns(
     if inside.isprintable() and inside == ' '.join(inside.split()) and len(inside) <= 100:
         assert (shown == inside) == (get_cwidth(inside) <= columns)
         assert shown == inside or shown.endswith('...')
-
-
-# --- the time line ----------------------------------------------------------------------------
-
-
-def task_row(*states: tuple[float, S]) -> TimelineRow:
-    """States by the minute before noon in which they began."""
-    rows = [HistoryRow(NOON - timedelta(minutes=m), None, state, '') for m, state in states]
-    return TimelineRow('a', 'a', rows)
-
-
-def test_each_state_is_a_bar_to_the_next_one_and_the_last_to_now_with_its_words() -> None:
-    row = task_row((40, S.PENDING), (30, S.ACTIVE), (10, S.PAUSED))
-    bars = classed(checked(timeline.render([row], NOON)), 'cr-bar')
-    (a, b), (c, d), (e, f) = ([x for x, _ in corners(next(bar.iter('rect')))] for bar in bars)
-    assert (b, d, f) == pytest.approx((c, e, 490.0), abs=0.02)  # the end is now
-    assert (d - c, f - e) == pytest.approx((2 * (b - a), b - a), abs=0.05)
-    for state in S:
-        root = checked(timeline.render([task_row((30, state))], NOON))
-        assert classed(root, f'cr-{state.value}')
-        assert any(state.value in told for told in titles(root) if told.startswith('a: '))
-
-
-def test_a_drawing_of_thousands_stays_small() -> None:
-    states = [(5000 - i) / 60 for i in range(5000)]
-    row = task_row(*((m, S.ACTIVE if i % 2 else S.PAUSED) for i, m in enumerate(states)))
-    for count in (1, 100):
-        checked(timeline.render([row] * count, NOON), 60_000)
-    kinds = (TraceKind.DECIDE, TraceKind.ACT, TraceKind.RESULT)
-    checked(phase_bar([event(i, kinds[i % 3], f'tool {i}') for i in range(10_000)]), 60_000)
-
-
-# --- where the time of a turn went ------------------------------------------------------------
-
-
-def event(ts: float, kind: TraceKind, tool: str | None = None, **data: str) -> TraceEvent:
-    return TraceEvent(
-        event_id=str(ts), ts=ts, kind=kind, message='', tool_name=tool, data=dict(data) or None
-    )
-
-
-TURN = [
-    event(10.0, TraceKind.HYPOTHESIZE),
-    event(10.5, TraceKind.DECIDE, 'mast_close'),
-    event(10.51, TraceKind.ACT, 'mast_close'),
-    event(12.51, TraceKind.RESULT, 'mast_close'),
-    event(13.0, TraceKind.OBSERVE),
-    event(13.51, TraceKind.DECIDE, 'move_forward'),
-    event(13.52, TraceKind.DECIDE, 'move_forward', question='q'),
-    event(23.52, TraceKind.OBSERVE),
-    event(23.53, TraceKind.ACT, 'move_forward'),
-    event(27.53, TraceKind.ERROR, 'move_forward'),
-    event(28.53, TraceKind.RESULT),
-    event(99.0, TraceKind.OBSERVE),
-]
-
-
-def test_each_stretch_of_a_turn_has_its_name_and_time_and_a_bar_as_long() -> None:
-    assert [(s.phase, round(s.seconds, 3), s.detail) for s in phase_spans(TURN)] == [
-        ('thinking', 0.5, ''),
-        ('checking', 0.01, 'mast_close'),
-        ('acting', 2.0, 'mast_close'),
-        ('thinking', 1.0, 'mast_close'),
-        ('checking', 0.01, 'move_forward'),
-        ('asking', 10.0, 'move_forward'),
-        ('checking', 0.01, 'move_forward'),
-        ('acting', 4.0, 'move_forward'),
-        ('thinking', 1.0, 'move_forward'),
-    ]
-    # Neither the wait for the next goal nor that after a command of a person is thinking.
-    next_goal = [event(99.0, TraceKind.OBSERVE), event(3000.0, TraceKind.OBSERVE)]
-    assert phase_spans([*TURN[:-1], *next_goal]) == phase_spans(TURN)
-    told = '18.5 s: thinking 2.5 s · checking 30 ms · acting 6.0 s · asking 10.0 s'
-    assert checked(phase_bar(TURN)).attrib['aria-label'] == f'Time of the turn: {told}'
 
 
 # --- in RViz ---------------------------------------------------------------------------------

@@ -18,17 +18,13 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
-    ages,
-    fleet_head,
     fleet_routes,
     FleetFeed,
     Link,
     LOST_S,
-    robot_row,
     Sighting,
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
-    AskedQuestion,
     Frame,
     NewestFrame,
     RobotClient,
@@ -39,7 +35,8 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, QueuedTask, TasksState
+from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.config.agent import fleet_text, FleetRobot, read_fleet
 from fake_robot import CONFIG, FakeRobot
 from fastapi import FastAPI
@@ -53,9 +50,9 @@ BOUND_S = 0.3  # of a stop in these tests
 TOKEN = 'a long token of this robot'
 
 
-def state(at: float = NOW, questions: tuple[str, ...] = (), **tasks: Any) -> RobotState:
-    asked = tuple(AskedQuestion(id=text, text=text) for text in questions)
-    return RobotState(BrainState(tasks=TasksState(**tasks)), '', asked, at)
+def state(at: float = NOW) -> RobotState:
+    shown = {'state': {'brain_state': {'tasks': {'mode': 'IDLE'}}}, 'approvals': []}
+    return RobotState(shown, at)
 
 
 class Robot:
@@ -89,22 +86,16 @@ class Robot:
         return StopResult(not self.refuses, self.refuses or 'stopped', 0.01)
 
 
-def test_a_lost_robot_keeps_its_last_state_and_counts_for_nothing_but_lost() -> None:
-    drive = QueuedTask(task_id='t1', goal='go to the light', status='ACTIVE')
-    runs = {'queue': [drive], 'active_task_id': 't1'}
-    seen = Sighting('r1', 'http://r1', state(NOW - 1, ('May I?',), mode=Mode.EXEC, **runs))
-    row = robot_row(seen, StopResult(True, 'stopped', 0.0841), NOW)
-    assert (row['link'], row['doing'], row['questions']) == ('live', 'go to the light', ['May I?'])
-    assert row['stop'] == {'ok': True, 'text': 'stopped (84 ms)'}
-    safe = {'mode': Mode.SAFE, 'mode_reason': 'e-stop', **runs}
-    old, fresh = (state(at, ('May I?',), **safe) for at in (NOW - 60, NOW))
-    lost = Sighting('r1', 'http://r1', old, 'no agent answers')
-    row = robot_row(lost, None, NOW)
-    assert (row['link'], row['mode'], row['doing']) == ('lost', 'SAFE', 'e-stop')
-    all_seen = [lost, Sighting('r2', 'http://r2', fresh), Sighting('r3', 'http://r3')]
-    counts = {'robots': 3, 'live': 1, 'lost': 1, 'safe': 1, 'questions': 1}
-    assert fleet_head(all_seen, NOW).items() >= counts.items()
-    assert ages(all_seen, NOW) == {'robot:r1': 60.0, 'robot:r2': 0.0, 'robot:r3': None}
+def test_a_lost_robot_keeps_its_last_state_with_its_age() -> None:
+    stopped = StopResult(True, 'stopped', 0.0841)
+    seen = Sighting('r1', 'http://r1', state(NOW - 1)).document(stopped, NOW)
+    assert (seen['link'], seen['state']) == ('live', state().shown['state'])
+    assert seen['stop'] == {'name': 'r1', 'ok': True, 'answer': 'stopped', 'took_ms': 84}
+    lost = Sighting('r1', 'http://r1', state(NOW - 60), 'no agent answers')
+    shown = lost.document(None, NOW)
+    assert (shown['link'], shown['failure']) == ('lost', 'no agent answers')
+    assert (shown['state'], lost.age_s(NOW)) == (seen['state'], 60.0)
+    assert Sighting('r3', 'http://r3').document(None, NOW)['link'] == 'waiting'
 
 
 @given(
@@ -152,7 +143,8 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
 ) -> None:
     with FakeRobot() as robot, serving(robot, TOKEN) as url:
         robot.brain_state = BrainState(tasks=TasksState(mode=Mode.SAFE, mode_reason='latched'))
-        robot.ask('May I drive?')
+        path = [(0.0, 0.0), (4.0, 0.0)]
+        robot.ask('May I drive?', rehearsal=Rehearsal(path=path, metres=4.0))
         robot.not_ready = 'the adapter is missing'
         monkeypatch.delenv('CURIOSITY_HTTP_TOKEN', raising=False)
         with pytest.raises(RobotUnavailable, match='refuses the token'):
@@ -161,9 +153,9 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
         mars = RobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
         read = await mars.read()
         assert (await mars.stop('')).ok
-    assert read.brain.tasks.mode_reason == 'latched'
-    assert [each.text for each in read.questions] == ['May I drive?']
-    assert read.not_ready == 'the adapter is missing'
+    assert read.shown['state']['brain_state']['tasks']['mode_reason'] == 'latched'
+    assert [each['text'] for each in read.shown['approvals']] == ['May I drive?']
+    assert read.shown['state']['ready'] == 'the adapter is missing'
     absent = await mars.stop('')
     assert (absent.ok, absent.answer[:16]) == (False, 'no agent answers')
 
@@ -174,8 +166,7 @@ async def test_a_robot_that_hangs_or_refuses_leaves_the_others_live() -> None:
     feed = FleetFeed(robots, StopAll(robots), read_period_s=0.05)
 
     def shows(link: str, name: str) -> bool:
-        rows = {row['name']: row for row in feed.snapshot().parts['robots']}
-        return bool(rows[name]['link'] == link)
+        return bool(feed.snapshot().document['robots'][name]['link'] == link)
 
     await until(lambda: shows('live', 'r3'), 'the third robot')
     await until(lambda: shows('lost', 'r2'), 'the second robot to be lost')

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 import json
@@ -24,8 +24,8 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache
-from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.document import patched
+from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed, restart_line
 from curiosity_rosa_demo.agent.interfaces.page.history import (
     FORMAT,
     History,
@@ -33,9 +33,11 @@ from curiosity_rosa_demo.agent.interfaces.page.history import (
     MAX_KEPT_PLACES,
 )
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary, RecordingNotShown
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData, restart_data
-from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
+from curiosity_rosa_demo.agent.interfaces.page.recordings import (
+    RecordingLibrary,
+    RecordingNotShown,
+)
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from examples import examples
@@ -46,16 +48,15 @@ from hypothesis import strategies as st
 from mcap_world import a_drive, BEGAN_NS, DRIVE_JPEG, write_run
 import pytest
 from skill_world import in_loop, no_file_beyond
-from strategies import json_values, text
+from strategies import json_values
 
 NOW = 1e9  # later than all that is recorded here
-MOST = 100  # places that a view asks for
+IDS = ('a', 'b', 'c')  # of captures
 
 facts = st.dictionaries(st.sampled_from(['mode', 'why', 'level']), json_values, max_size=3)
-rows = st.lists(st.fixed_dictionaries({'id': text}), max_size=2)
-captures = st.fixed_dictionaries({'rows': rows})
-parts = {'status': facts, 'tasks': facts, 'plan': facts, 'captures': captures}
-all_parts = st.fixed_dictionaries(parts)
+captures = st.dictionaries(st.sampled_from(IDS), st.fixed_dictionaries({'score': st.floats(0, 1)}))
+parts = {'state': facts, 'tasks': facts, 'captures': captures}
+documents = st.fixed_dictionaries(parts).map(lambda raw: patched({}, raw))
 
 
 @dataclass
@@ -63,7 +64,7 @@ class Shown:
     """What a page showed at a time."""
 
     at: float
-    parts: Mapping[str, PanelData]
+    document: Json
     trail: Sequence[XY]
     starts: bool = False  # the agent
 
@@ -79,7 +80,7 @@ def runs(draw: st.DrawFn) -> list[Shown]:
         for _ in range(draw(st.integers(0, 3))):
             x += 0.5  # the rover comes to no place twice
             trail = [*trail, (x, -x)][-4:]
-        run.append(Shown(float(at), draw(all_parts), trail, starts=draw(st.booleans())))
+        run.append(Shown(float(at), draw(documents), trail, starts=draw(st.booleans())))
     return run
 
 
@@ -89,13 +90,19 @@ def recorded(run: Sequence[Shown], history: History | None = None) -> tuple[Hist
     for each in run:
         if each.starts:
             lines.append(history.record_start(each.at))
-        lines.append(history.record(each.at, each.parts))
+        lines.append(history.record(each.at, each.document))
         lines.append(history.record_trail(each.at, each.trail))
     return history, [line for line in lines if line]
 
 
-def as_read(parts: Mapping[str, PanelData]) -> Any:
-    return json.loads(json.dumps(parts))
+def as_read(document: Json) -> Any:
+    return json.loads(json.dumps(document))
+
+
+def view(history: History, at: float) -> tuple[Json, list[XY]]:
+    """The document of then, and the trail."""
+    found = history.view(at, IDS)
+    return found, found.pop('trail')
 
 
 @settings(max_examples=examples(100))
@@ -104,16 +111,16 @@ def test_the_view_of_a_time_is_what_was_shown_then_and_nothing_later_changes_it(
     run: list[Shown], data: st.DataObject
 ) -> None:
     history, _ = recorded(run)
-    assert history.view(run[0].at - 0.5, MOST).parts == {}
+    assert history.view(run[0].at - 0.5, IDS) == {'captures': {}, 'trail': []}
     for each in run:
         for at in (each.at, each.at + 0.5):
-            assert history.view(at, MOST).parts == as_read(each.parts)
-    assert history.view(NOW, MOST).parts == as_read(run[-1].parts)
+            assert view(history, at)[0] == as_read(each.document)
+    assert view(history, NOW)[0] == as_read(run[-1].document)
     assert (history.start, history.end) == (run[0].at, run[-1].at)
     cut = data.draw(st.integers(1, len(run)))
     early, _ = recorded(run[:cut])
     for each in run[:cut]:
-        assert history.view(each.at, MOST) == early.view(each.at, MOST)
+        assert view(history, each.at) == view(early, each.at)
 
 
 @settings(max_examples=examples(60))
@@ -125,17 +132,17 @@ def test_an_agent_that_starts_has_the_views_of_the_one_before_and_counts_damaged
     before, lines = recorded(run)
     for place, damage in damages:
         lines.insert(place % (len(lines) + 1), '{"at": 5, ' + damage.decode(errors='replace'))
-    last = Shown(2000.0, {'status': {'mode': 'IDLE'}, 'captures': {'rows': []}}, [], starts=True)
+    last = Shown(2000.0, {'state': {'mode': 'IDLE'}, 'captures': {}}, [], starts=True)
     for further in ([], recorded([last])[1]):
         following = History()
         following.restore([*lines, *further], NOW)
         assert following.unreadable == len(damages)
         for each in run:  # a line was put in, none was lost
-            assert following.view(each.at, MOST) == before.view(each.at, MOST)
+            assert view(following, each.at) == view(before, each.at)
         if not further:
             assert following.starts == before.starts
-            assert following.marks.newest(MOST) == before.marks.newest(MOST)
-    assert following.view(2000.0, MOST).parts == as_read(last.parts)
+            assert following.marks.newest(99) == before.marks.newest(99)
+    assert view(following, 2000.0)[0] == as_read(last.document)
 
 
 @settings(max_examples=examples(100))
@@ -146,18 +153,18 @@ def test_whatever_stands_in_the_file_the_agent_records_on(
     history = History()
     history.restore(odd, NOW)
     recorded(run, history)
-    assert history.view(run[-1].at, MOST).parts == as_read(run[-1].parts)
+    assert view(history, run[-1].at)[0] == as_read(run[-1].document)
 
 
 def test_a_line_from_the_future_or_of_another_format_is_left_out() -> None:
-    kept = {'format': FORMAT, 'all': {'status': {'mode': 'IDLE'}}}
+    kept = {'format': FORMAT, 'all': {'state': {'mode': 'IDLE'}}}
     for entry in (
         {'at': NOW + 1.0, **kept},
         {'at': math.inf, **kept},
         {'at': math.nan, **kept},
         {'at': 5.0, **kept, 'format': FORMAT + 1},
         {'at': 5.0, 'all': kept['all']},
-        {'at': 5.0, 'changed': {'status': {'set': {'mode': 'SAFE'}}}},
+        {'at': 5.0, 'patch': {'state': {'mode': 'SAFE'}}},
         {'at': 5.0, 'places': [[math.inf, 0.0]]},
     ):
         history = History()
@@ -170,19 +177,19 @@ def test_the_memory_is_bounded_and_the_newest_is_kept() -> None:
     stored = 0
     for second in range(5000):
         at = float(second)
-        stored += len(history.record(at, {'status': {'mode': str(second), 'why': 'x' * 20}}))
-        history.add_line(at, restart_data(at))
+        stored += len(history.record(at, {'state': {'mode': str(second), 'why': 'x' * 20}}))
+        history.add_line(at, restart_line(at))
     assert stored > 100_000
     start = history.start
     assert start is not None
     assert 4000.0 < start < 4990.0
-    assert history.view(4990.0, MOST).parts['status']['mode'] == '4990'
-    assert history.view(0.0, MOST).parts == {}
+    assert view(history, 4990.0)[0]['state']['mode'] == '4990'
+    assert view(history, 0.0)[0] == {'captures': {}}
     assert history.lines.total == 5000
     assert len(history.lines.newest(10_000)) <= 57
     for second in range(MAX_KEPT_PLACES // 10):
         history.record_trail(5000.0, [(second + tenth / 20, 0.0) for tenth in range(20)])
-    assert len(history.view(NOW, 10**6).trail) <= 1.2 * MAX_KEPT_PLACES
+    assert len(view(history, NOW)[1]) <= MAX_KEPT_PLACES // 10
 
 
 BEGAN_S = BEGAN_NS * 1e-9
@@ -207,49 +214,36 @@ async def recording(
         await feed.close()
 
 
-def shown_at(feed: PageFeed, at: float) -> PageSnapshot:
-    return feed.story.view(at, feed.snapshot(), DrawingCache(CONFIG))
+def place(document: Json) -> float:
+    return float(document['state']['pose']['x'])
 
 
 async def drives_to(feed: PageFeed, robot: FakeRobot, x: float) -> float:
     """Returns the time at which it is there."""
     robot.where = RoverPose(x=x, frame_id='odom')
     robot.trace(TraceKind.RESULT, f'drove to {x:g}')
-    reached = f'x {x:.1f} m, y 0.0 m'
-    await until(lambda: place(feed.snapshot()) == reached, reached)
+    await until(lambda: place(feed.snapshot().document) == x, f'x = {x:g}')
     return feed.snapshot().now
 
 
-def place(snapshot: PageSnapshot) -> str:
-    found = [row['text'] for row in snapshot.parts['status']['motion'] if row['name'] == 'Place']
-    return str(found[0])
-
-
-def texts(snapshot: PageSnapshot) -> list[str]:
-    return [line['text'] for line in snapshot.lines]
-
-
-def unmarked(facts: dict[str, Any]) -> dict[str, Any]:
-    """Without what says that it is past; the picture of the ground is not kept."""
-    return {name: value for name, value in facts.items() if name not in ('past', 'picture')}
+def texts(feed: PageFeed, at: float) -> list[str]:
+    lines = feed.history.lines
+    return [json.loads(line)['message'] for line in lines.newest(99, lines.count_until(at))]
 
 
 @in_loop
 async def test_the_view_of_the_newest_time_is_the_live_view() -> None:
     async with recording() as (robot, feed):
         await robot.order(robot.make_task('mast_open', {}))
-        await until(lambda: bool(feed.snapshot().parts['tasks']['rows']), 'the task')
+        await until(lambda: bool(feed.snapshot().document['tasks']), 'the task')
         await drives_to(feed, robot, 3.0)
         live = feed.snapshot()
-        past = feed.story.view(live.now, live, DrawingCache(CONFIG))
-        assert past.lines == live.lines
-        assert past.count == live.count
-        for name in ('tasks', 'plan', 'progress', 'triggers', 'captures', 'ground', 'scene'):
-            assert unmarked(past.parts[name]) == live.parts[name], name
-        for name in ('mode', 'why', 'task', 'queued', 'motion', 'power'):
-            assert past.parts['status'][name] == live.parts['status'][name]
-        for name in ('map', 'plot', 'steps'):
-            assert past.drawings[name].svg() == live.drawings[name].svg()
+        past = feed.history.view(live.now, live.document['captures'])
+        assert as_read(past) == as_read(
+            {name: each for name, each in live.document.items() if name in past}
+        )
+        assert set(live.document) - set(past) == {'about', 'approvals', 'talk', 'time'}
+        assert feed.history.lines.count_until(live.now) == live.count
 
 
 @in_loop
@@ -259,20 +253,21 @@ async def test_after_a_restart_the_story_has_what_was_before_and_says_what_is_lo
     file = tmp_path / 'view.jsonl'
     async with recording(file) as (robot, feed):
         then = await drives_to(feed, robot, 7.0)
-        await until(lambda: 'x 7.0 m' in file.read_text(), 'the place, in the file')
+        await until(lambda: '"x":7.0' in file.read_text(), 'the place, in the file')
         events = robot.event_bus.trace_events()
     with file.open('a') as damaged:
         damaged.write('{"at": 5, "cha')  # the agent was killed while it wrote
     async with recording(file, events) as (robot, feed):
         now = await drives_to(feed, robot, -3.0)
         live = feed.snapshot()
-        assert [line['kind'] for line in live.lines] == ['RESULT', 'RESTART', 'RESULT']
-        time = live.parts['time']
+        kinds = [json.loads(line)['kind'] for line in live.lines]
+        assert kinds == ['RESULT', 'RESTART', 'RESULT']
+        time = live.document['time']
         assert time['note'].startswith('One line of the history could not be read')
         assert [kind for _, kind in time['marks']] == ['restart']
-        assert place(shown_at(feed, then)) == 'x 7.0 m, y 0.0 m'
-        assert texts(shown_at(feed, then)) == ['drove to 7']
-        assert place(shown_at(feed, now)) == 'x -3.0 m, y 0.0 m'
+        assert place(feed.history.view(then, ())) == 7.0
+        assert texts(feed, then) == ['drove to 7']
+        assert place(feed.history.view(now, ())) == -3.0
 
 
 @in_loop
@@ -287,12 +282,12 @@ async def test_a_disk_that_fails_for_a_while_is_told_once_and_costs_only_that_wh
                 await drives_to(feed, robot, x)
                 await until(lambda: 'not_kept' in caplog.text, 'the warning')
         then = await drives_to(feed, robot, 4.0)
-        await until(lambda: 'x 4.0 m' in file.read_text(), 'the place, in the file')
+        await until(lambda: '"x":4.0' in file.read_text(), 'the place, in the file')
     assert caplog.text.count('event=page_history_not_kept') == 1
     following = History()
     HistoryFile(file).restore(following, time.time())
     assert following.unreadable == 0
-    assert 'x 4.0 m' in str(following.view(then, 10).parts['status'])
+    assert place(following.view(then, ())) == 4.0
 
 
 def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
@@ -303,10 +298,10 @@ def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
     assert history.end == pytest.approx(BEGAN_S + 10.0, abs=0.01)
     assert [kind for _, kind in history.marks.newest(9)] == ['capture', 'error']
     for second in range(11):
-        view = history.view(BEGAN_S + second + 0.9, 1000)
-        power = view.parts['status']['power'][0]['text']
-        assert (power, view.trail[-1]) == (f'{90 - second} %', (second, 0.0))
-        assert [row['id'] for row in view.parts['captures']['rows']] == ['one'] * (second >= 4)
+        found = history.view(BEGAN_S + second + 0.9, ['one'])
+        power = found['state']['brain_state']['robot']['battery_pct']
+        assert (power, found['trail'][-1]) == (90 - second, (second, 0.0))
+        assert [*found['captures']] == ['one'] * (second >= 4)
         seen = history.lines.count_until(BEGAN_S + second + 0.9)
         assert seen == bisect_right([4.0, 8.0], second + 0.9)
     assert library.picture('one') == DRIVE_JPEG
@@ -334,30 +329,25 @@ async def test_the_view_of_any_time_of_a_robot_or_a_recording_is_given(tmp_path:
         traced = robot.trace(TraceKind.ACT, 'live').event_id
         async with client(app) as http:
             now = (await http.get('/view')).json()
-            assert [line['text'] for line in now['lines']] == ['live']
+            assert [line['message'] for line in now['lines']] == ['live']
             assert (await http.get('/recordings')).json() == ['drive.mcap']
             story = (await http.get('/recordings/drive.mcap')).json()
             assert [kind for _, kind in story['marks']] == ['capture', 'error']
             query = {'at': story['end'], 'recording': 'drive.mcap'}
-            size = {'width': 400, 'height': 300}
-            looks = {'looks': json.dumps({'map': size, 'plot': size, 'no': size})}
-            then = (await http.get('/view', params={**query, **looks})).json()
-            assert then['parts']['status']['mode'] == 'UNKNOWN'
-            assert set(then['drawings']) == {'map', 'plot'}
+            then = (await http.get('/view', params=query)).json()
+            assert 'tasks' not in then['document']['state']['brain_state']
+            assert [*then['document']['captures']] == ['one']
             assert (len(then['lines']), then['count']) == (2, 2)
             for at in (-1e300, 0.0, 1e300):  # before and after all that is known
                 answer = await http.get('/view', params={'at': at})
-                assert (answer.status_code, answer.json()['drawings']) == (200, {})
+                assert answer.status_code == 200
             for event_id in ('one', traced):
                 found = (await http.get(f'/trace/{event_id}')).json()
                 assert found['event_id'] == event_id
             for path, status in (
                 ('/view?at=1&recording=gone.mcap', 404),
                 ('/view?at=nan', 422),
-                ('/view?looks=[]', 422),
-                ('/view?looks={', 422),
                 ('/recordings/gone.mcap', 404),
                 ('/trace/none', 404),
-                ('/view/tasks/none', 404),
             ):
                 assert (await http.get(path)).status_code == status, path

@@ -6,75 +6,47 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The page without a browser: its model, panels, feed and routes, the map and goals, and what a
-browser asks.
-"""
+"""The page without a browser: its document and the patches of it, socket, files, pictures."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from datetime import datetime, timedelta, timezone
 from fnmatch import fnmatch
 import gzip
 import json
-import math
 from pathlib import Path
 import re
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.robot_routes import state_view
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.talk import MAX_TALK_LINES, TalkLines
 from curiosity_rosa_demo.agent.interfaces.page import feed as feed_module
 from curiosity_rosa_demo.agent.interfaces.page import page as page_module
-from curiosity_rosa_demo.agent.interfaces.page import status_rows, task_detail
 from curiosity_rosa_demo.agent.interfaces.page import views as views_module
-from curiosity_rosa_demo.agent.interfaces.page.drawings import (
-    DRAWING_FAILED_HTML,
-    drawn,
-    Look,
-    MAX_SCALE,
-    read_look,
-)
-from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
-from curiosity_rosa_demo.agent.interfaces.page.head_rows import sensor_ages, status_data
+from curiosity_rosa_demo.agent.interfaces.page.document import ages, patch_of, patched
+from curiosity_rosa_demo.agent.interfaces.page.feed import line_of, MAX_LINES, PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.interfaces.page.task_detail import TaskEvents
-from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.view_model import MAX_LINES, PageSnapshot, ViewModel
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
 from curiosity_rosa_demo.agent.kernel.hear import Reply
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
-from curiosity_rosa_demo.domain.brain_state import (
-    BatteryLevel,
-    BrainState,
-    Mode,
-    Question,
-    ReactState,
-    Reading,
-    RobotState,
-    TasksState,
-)
+from curiosity_rosa_demo.domain.brain_state import BrainState, Reading, RobotState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
-from curiosity_rosa_demo.drawing import world_map
 from curiosity_rosa_demo.imaging.image_header import picture_size
-from curiosity_rosa_demo.trace.events import ModelCalled, with_task
 from curiosity_rosa_demo.trace.reporter import status_text
-from curiosity_rosa_demo.trace.trace_codec import new_event
-from examples import examples
 from fake_robot import analyzed, CONFIG, FakeRobot
 from harness import ROOT
 from http_world import as_page, client, until
 from http_world import served as serve
 import httpx
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 import pytest
 from skill_world import in_loop, LONG_S
 from starlette.websockets import WebSocketDisconnect
-from strategies import events, json_objects, json_values, text
+from strategies import events, json_objects
 
 
 @pytest.fixture
@@ -83,25 +55,11 @@ def robot() -> Iterator[FakeRobot]:
         yield robot
 
 
-def model_of(robot: FakeRobot) -> ViewModel:
-    return ViewModel(robot, CONFIG, TalkLines())
-
-
-def look(
-    model: ViewModel, histories: Sequence[TaskHistory] = (), now: float = 1000.0
-) -> PageSnapshot:
-    return model.snapshot(histories, now=now, clock=now)
-
-
-def svg(snapshot: PageSnapshot, name: str = 'map') -> str:
-    return snapshot.drawings[name].svg()
-
-
 class Browser:
-    """The other end of a socket. ``fails``: it takes nothing."""
+    """The other end of a socket. ``fails``: it takes nothing. ``leaves``: with the first text."""
 
-    def __init__(self, fails: bool = False) -> None:
-        self.fails = fails
+    def __init__(self, fails: bool = False, leaves: bool = False) -> None:
+        self.fails, self.leaves = fails, leaves
         self.says: asyncio.Queue[str | None] = asyncio.Queue()  # None: it closes
         self.told: list[dict[str, Any]] = []
 
@@ -119,17 +77,23 @@ class Browser:
         if self.fails:
             raise OSError('gone')
         self.told.append(json.loads(text))
+        if self.leaves:
+            self.says.put_nowait(None)
 
     @property
-    def parts(self) -> dict[str, Any]:
-        return {name: facts for each in self.told for name, facts in each['parts'].items()}
+    def document(self) -> dict[str, Any]:
+        """As link.js keeps it."""
+        kept: dict[str, Any] = {}
+        for each in self.told:
+            kept = patched({} if 'process' in each else kept, each.get('patch', {}))
+        return kept
 
     @property
     def lines(self) -> list[str]:
         """The texts of the trace, as link.js keeps them."""
         kept: list[str] = []
         for each in self.told:
-            new = [line['text'] for line in each.get('lines', ())]
+            new = [line['message'] for line in each.get('lines', ())]
             kept = new if each.get('replace') else [*kept, *new]
         return kept
 
@@ -142,7 +106,7 @@ class Browser:
 async def following(robot: FakeRobot, *browsers: Browser) -> AsyncIterator[Views]:
     """``browsers`` follow the view of ``robot``; in the end all have closed."""
     feed = PageFeed(robot, CONFIG, TalkLines())
-    views = Views(feed.snapshot, robot.stop, lambda shown, looks: drawn(shown.drawings, looks))
+    views = Views(feed.snapshot, robot.stop)
     jobs = [asyncio.create_task(views.follow(each)) for each in browsers]  # type: ignore[arg-type]
     yield views
     for each in browsers:
@@ -166,26 +130,6 @@ async def test_a_page_gets_each_line_once_however_they_come(batches: tuple[int, 
             await until(lambda: late.lines == said[-MAX_LINES:], 'all lines, later')
             late.says.put_nowait(None)
             await job
-
-
-@settings(max_examples=examples(30))
-@given(st.lists(st.dictionaries(text, json_values, max_size=3), max_size=3))
-def test_no_plan_of_a_model_breaks_the_map_and_a_drawing_that_fails_no_other(
-    steps: list[Any],
-) -> None:
-    def broken(*given: object) -> str:
-        raise ValueError('no')
-
-    robot = FakeRobot()
-    steps = [{**step, 'action': 'navigate_to_pose', 'status': 'running'} for step in steps]
-    react = robot.brain_state.react.model_copy(update={'plan': {'steps': steps, 'goal': 'g'}})
-    robot.brain_state = robot.brain_state.model_copy(update={'react': react})
-    assert svg(look(model_of(robot))).startswith('<svg')
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(world_map, 'render', broken)
-        shown = look(model_of(robot))
-        assert svg(shown) == DRAWING_FAILED_HTML
-    assert svg(shown, 'plot').startswith('<svg')
 
 
 @in_loop
@@ -242,19 +186,26 @@ async def test_all_pages_share_one_look_and_a_broken_page_harms_no_other() -> No
 
 
 @in_loop
+async def test_a_page_that_leaves_while_it_is_told_something_is_let_go() -> None:
+    with FakeRobot() as robot:
+        browser = Browser(leaves=True)
+        async with following(robot, browser) as views:
+            await until(lambda: bool(browser.told), 'the first text')
+            again = asyncio.create_task(views.follow(Browser(leaves=True)))  # type: ignore[arg-type]
+            await asyncio.wait_for(again, LONG_S)
+
+
+@in_loop
 async def test_a_stop_goes_through_the_socket_whatever_else_a_browser_sends() -> None:
     with FakeRobot() as robot:
         browser = Browser()
         async with following(robot, browser):
-            size = {'width': 400, 'height': 304}
-            for hostile in ('{', '[]', '7', '[' * 10_000, '{"looks": {"map": {"width": []}}}'):
+            for hostile in ('{', '[]', '7', '[' * 10_000, '{"echo": {}}'):
                 browser.says.put_nowait(hostile)
-            browser.says.put_nowait(json.dumps({'looks': {'map': size, 'no': size}, 'echo': 5}))
+            browser.says.put_nowait('{"echo": 5}')
             browser.says.put_nowait('{"stop": "Anna"}')
             await until(lambda: any('stopped' in each for each in browser.told), 'the stop')
             await until(lambda: any(each.get('echo') == 5 for each in browser.told), 'the echo')
-            drawings = [each for told in browser.told for each in told.get('drawings', {}).items()]
-            assert [(name, each['svg'][:4]) for name, each in drawings] == [('map', '<svg')]
         assert robot.stops == ['Anna']
 
 
@@ -283,7 +234,7 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
                 return
             robot.call, robot.deaf = usual, False  # type: ignore[method-assign]
             await robot.order(robot.make_task('mast_open', {}))
-            await until(lambda: bool(browser.parts['tasks']['rows']), 'the task')
+            await until(lambda: bool(browser.document['tasks']), 'the task')
 
 
 Ask = Callable[[str, str], tuple[int, str, bytes]]  # its answer: status, type, body
@@ -365,8 +316,7 @@ def test_captures_analyses_and_frames_are_given_as_pictures(ask: Ask, robot: Fak
     robot.analyzed = ground = analyzed('g1')
     assert ground.picture is not None
     shown = (200, 'image/jpeg', ground.picture.jpeg)
-    assert ask('GET', '/page/ground/g1.jpg') == ask('GET', '/ground.jpg') == shown
-    assert ask('GET', '/page/ground/g0.jpg')[0] == 404
+    assert ask('GET', '/ground.jpg') == shown
     whole = max(picture_size(ask('GET', '/page/frame.jpg')[2]))
     for px, longest in ((1, 64), (65, 128), (4096, 4096)):
         status, kind, small = ask('GET', f'/page/frame.jpg?px={px}')
@@ -391,18 +341,6 @@ def test_every_script_is_installed_and_finds_what_it_imports() -> None:
             assert (script.parent / imported).is_file(), (name, imported)
 
 
-@given(json_values | st.fixed_dictionaries({'width': json_values, 'height': json_values}))
-def test_whatever_a_browser_reports_is_a_look_that_can_be_drawn(args: Any) -> None:
-    given_look = read_look(args)
-    if given_look is not None:
-        assert min(given_look.width, given_look.height) >= 120.0
-        assert max(given_look.width, given_look.height) <= 2560.0
-    size = {'width': 400, 'height': 304}
-    assert read_look({**size, 'x': 1.0, 'y': math.inf, 'scale': 3.0}) == Look(400.0, 304.0)
-    near = read_look({**size, 'x': 1.0, 'y': 2.0, 'scale': 1e9, 'follows': True})
-    assert near == Look(400.0, 304.0, (1.0, 2.0), MAX_SCALE, follows=True)
-
-
 @in_loop
 async def test_a_goal_is_rehearsed_and_ordered_as_of_the_page() -> None:
     goal = {'name': 'navigate_to_pose', 'metadata': {'x': 6.5, 'y': 1.0}}
@@ -425,110 +363,89 @@ async def test_a_goal_is_rehearsed_and_ordered_as_of_the_page() -> None:
     assert wrong.status_code == 422
 
 
-NOW = datetime(2026, 1, 1, 12, tzinfo=timezone.utc)
-seconds = st.floats(0.0, 1e6)
-NODES = [
-    NodeStatus('kernel', ok=True, age_s=0.1),
-    NodeStatus('adapter', ok=False, age_s=None, text='gone'),
-]
-S = LifecycleState
-
-
-def test_the_head_warns_of_who_publishes_beside_the_rover() -> None:
+def test_the_state_warns_of_who_publishes_beside_the_rover() -> None:
     both = {'/clock': ['/gazebo', '/stand_in'], '/joint_states': ['/stand_in (2 times)']}
+    robot = FakeRobot()
     for rivals in (None, {}, 'no table', {'/clock': 'no list'}, both):
         told = {'mast': 'closed', 'rival_publishers': rivals}
-        state = BrainState(
-            robot=RobotState(heard={'adapter': Reading(value=told, received_s=1.0)})
-        )
-        facts = status_data(state, None, NODES, auto='off', auto_on=False, replay=False, limits={})
-        warnings = [row for row in facts['motion'] if row['name'] == 'Warning']
-        assert [row['bad'] for row in warnings] == [True] * (2 if rivals is both else 0)
-        assert all(row['text'] in status_text(told) for row in warnings)
+        heard = {'adapter': Reading(value=told, received_s=1.0)}
+        robot.brain_state = BrainState(robot=RobotState(heard=heard))
+        warnings = state_view(robot).warnings
+        assert len(warnings) == (2 if rivals is both else 0)
+        assert all(text in status_text(told) for text in warnings)
         assert status_text(told).count('several publishers of') == len(warnings)
-        assert all('own ROS_DOMAIN_ID' in row['text'] for row in warnings)
+        assert all('own ROS_DOMAIN_ID' in text for text in warnings)
 
 
-@given(st.dictionaries(text, seconds, max_size=4), st.none() | seconds)
+@given(
+    st.dictionaries(st.sampled_from(['odometry', 'scan']), st.floats(0.0, 1e6)),
+    st.none() | st.floats(0.0, 1e6),
+)
 def test_nothing_the_kernel_knows_is_younger_than_its_last_tick(
     heard: dict[str, float], kernel: float | None
 ) -> None:
-    state = BrainState(robot=RobotState(ages_s=heard))
-    shown = sensor_ages(state, [NodeStatus('kernel', ok=True, age_s=kernel)])
-    assert shown['node:kernel'] == kernel
+    robot = FakeRobot()
+    robot.brain_state = BrainState(robot=RobotState(ages_s=heard))
+    robot.nodes = [NodeStatus('kernel', ok=True, age_s=kernel)]
+    shown = ages(state_view(robot))
+    assert shown['node:kernel'] == (kernel and pytest.approx(kernel, abs=0.01))
     for name, age in heard.items():
-        assert shown[name] == pytest.approx(age + (kernel or 0.0))
+        assert shown[name] == pytest.approx(age + (kernel or 0.0), abs=0.01)
 
 
-@given(json_objects)
-def test_what_is_approved_is_seen_in_full(arguments: dict[str, Any]) -> None:
-    op = {'skill': 'move_forward', 'arguments': arguments}
-    long = 'why\u202e ' * status_rows.MAX_TEXT_CHARS
-    facts = status_rows.question_data(
-        Question(id='q1', text=long, op=op, reasons=[long]), until=None
-    )
-    assert json.loads(facts['arguments']) == arguments
-    assert all(line.isprintable() for line in facts['arguments'].split('\n'))
-    assert [facts['text'], *facts['reasons']] == 2 * ['why\\u202e ' * status_rows.MAX_TEXT_CHARS]
-    assert facts['editable']
-    assert not status_rows.question_data(Question(id='q1', text='go on?'), until=5.0)['editable']
+@given(json_objects, json_objects)
+def test_a_patch_leads_from_one_document_to_another_and_is_empty_for_equal_ones(
+    one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    before, after = patched({}, one), patched({}, other)
+    assert patched(before, patch_of(before, after)) == after
+    assert patch_of(before, before) == {}
+    assert patched({}, patch_of({}, after)) == after
 
 
-@given(events, st.none() | seconds)
-def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, before: float | None) -> None:
-    facts = status_rows.trace_data(event, before)
-    json.dumps(facts)
-    assert facts['id'] == event.event_id
-    assert facts['took'] is None or facts['took'] >= 0.0
+@given(events, st.booleans())
+def test_every_event_is_a_line_that_can_be_sent(event: TraceEvent, earlier: bool) -> None:
+    line = json.loads(line_of(event, earlier=earlier))
+    assert line['event_id'] == event.event_id
+    assert line['message'] == event.message
+    assert line.get('earlier', False) == earlier
 
 
-def alarms(
-    state: BrainState | None = None, nodes: Any = (), tasks: Any = (), waits_for: str = ''
-) -> dict[str, Any]:
-    state = state or BrainState()
-    return status_rows.alarm_data(state, nodes, tasks, NOW, waits_for=waits_for, replay=False)
+@in_loop
+async def test_the_document_is_made_of_what_the_routes_give() -> None:
+    with FakeRobot() as robot:
+        app = create_app(robot)
+        add_page(app, robot, CONFIG)
+        robot.ask('May I?', {'skill': 'move_forward', 'arguments': {'duration_s': 9.0}})
+        robot.analyzed = analyzed('g1')
+        task = await robot.order(robot.make_task('react', {'text': 'look'}))
+        async with client(app) as http:
 
+            async def get(path: str) -> Any:
+                return (await http.get(path)).json()
 
-def task(text: str, state: LifecycleState, *, held: bool = False, minutes: float = 0.0) -> Task:
-    made = Task('react', metadata={'text': text}, state=state, held=held)
-    made.updated_at = NOW - timedelta(minutes=minutes)
-    return made
+            async def ended() -> bool:
+                shown = (await get('/view'))['document']['tasks'].get(task.id, {})
+                return bool(shown.get('state') == 'completed')
 
-
-def test_every_failure_is_told_and_safe_has_its_cause_and_the_way_out() -> None:
-    calm = alarms(nodes=NODES[:1])
-    assert (calm['safe'], calm['rows'], calm['replay']) == (None, [], False)
-    latched = {'safety_latch': 'e-stop'}
-    for robot, way_out in (
-        ({'estop': True, **latched}, 'Release the e-stop, then press Clear.'),
-        (latched, 'Look at the rover, then press Clear.'),
-        ({}, 'SAFE ends when it is back.'),
-    ):
-        tasks = TasksState(mode=Mode.SAFE, mode_reason='e-stop pressed')
-        safe = alarms(BrainState(tasks=tasks, robot=RobotState(**robot)))['safe']
-        told = {'cause': 'e-stop pressed', 'way_out': way_out, 'latched': bool(robot)}
-        assert safe == told
-    low = {'battery_state': BatteryLevel.LOW, 'battery_pct': 11.6}
-    state = BrainState(robot=RobotState(silent=['odometry'], estop=True, **low))
-    nodes = [NODES[1], NodeStatus('kernel', ok=False, age_s=1.0)]
-    held = [task('a', S.PAUSED, held=True)]
-    rows = alarms(state, nodes, held, waits_for='no database')['rows']
-    assert [row['text'] for row in rows] == [
-        'Nothing can run yet: no database',
-        'The e-stop is pressed',
-        'odometry is silent',
-        'The battery is low: 12 %',
-        'adapter: gone',
-        'kernel: not well',
-        '1 task held until a person resumes',
-    ]
-    assert rows[-1]['line'] == ':resume'
-    old = status_rows.FAILURE_SHOWN.total_seconds() / 60 + 1  # failed tasks, for a while
-    ended = {'long ago': old, 'third': 3.0, 'second': 2.0, 'first': 1.0}
-    tasks = [task(text, S.FAILED, minutes=minutes) for text, minutes in ended.items()]
-    rows = alarms(tasks=[*tasks, task('done', S.COMPLETED)])['rows']
-    assert [row['text'].split('failed: ')[1] for row in rows] == ['first', 'second']
-    assert all(row['dismissable'] for row in rows)
+            while not await ended():
+                await asyncio.sleep(0.01)
+            shown = (await get('/view'))['document']
+            state = await get('/state')
+            own, history = shown['tasks'][task.id], shown['tasks'][task.id].pop('history')
+            assert own == patched({}, await get(f'/tasks/{task.id}'))
+            assert [row['state'] for row in history] == [
+                row['after'] for row in await get(f'/tasks/{task.id}/history')
+            ]
+            assert shown['approvals'] == await get('/approvals')
+            assert list(shown['captures'].values()) == [
+                patched({}, each) for each in await get('/captures')
+            ]
+            assert shown['ground'] == patched({}, await get('/ground'))
+            assert shown['trail'][-1] == pytest.approx((await get('/trail'))[-1], abs=0.01)
+            for name in ('ready', 'auto', 'sources', 'way_ahead', 'warnings', 'replay'):
+                assert shown['state'][name] == state[name]
+            assert shown['state']['brain_state']['tasks']['mode'] == 'IDLE'
 
 
 @given(st.lists(st.tuples(st.text(max_size=3), st.sampled_from(['a', 'b', '']))))
@@ -542,32 +459,3 @@ def test_the_newest_lines_stay_and_no_two_have_the_same_token(
     assert [row['text'] for row in rows] == [words for words, _ in typed][-MAX_TALK_LINES:]
     kept = [row['token'] for row in rows if row['token']]
     assert len(kept) == len(set(kept))
-
-
-def test_a_task_has_its_own_use_of_a_model() -> None:
-    told = TaskEvents()
-    for task_id in ('t1', 't1', 't2'):
-        called = ModelCalled('p', 'm', 100, 20, 0, 0, False, 0.25, 'USD', task_id)
-        told.add(new_event(**called.trace_fields(called.text())))
-    history = TaskHistory(Task('react', id='t1'), ())
-    facts = task_detail.task_detail(history, told, BrainState(), [])
-    assert facts['usage'] == '2 calls: 200 tokens in, 40 out, 0.500000 USD'
-
-
-@given(st.lists(events, max_size=5), json_values, json_values)
-def test_whatever_a_model_wrote_can_be_sent(
-    given_events: list[TraceEvent], steps: Any, usage: Any
-) -> None:
-    told = TaskEvents()
-    plan = {'plan_id': 'p1', 'steps': steps}
-    if isinstance(steps, list):
-        given_events = [*given_events, new_event(TraceKind.HYPOTHESIZE, 'words', data=plan)]
-    for event in given_events:
-        told.add(event.model_copy(update={'data': with_task(event.data, 't1')}))
-    task = Task('react', id='t1', metadata={'plan': plan, 'usage': usage})
-    state = BrainState(react=ReactState(plan=plan))
-    json.dumps(task_detail.task_detail(TaskHistory(task, ()), told, state, []))
-    for any_plan in (plan, usage if isinstance(usage, dict) else None):
-        facts = status_rows.plan_data(any_plan)
-        json.dumps(facts)
-        assert all(isinstance(value, str) for step in facts['steps'] for value in step.values())

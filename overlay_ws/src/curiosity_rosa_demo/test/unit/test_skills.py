@@ -19,7 +19,6 @@ import threading
 from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import progress_facts
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
@@ -583,7 +582,7 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
         assert told not in world.session.recent_events()
         assert world.session.current_activity is not None
         assert world.session.current_activity.description == 'drive()'
-        (row,) = progress_facts(world.state.skills.running)['rows']
-        assert (row['fraction'], row['text']) == (0.5, text)
+        (run,) = world.state.skills.running
+        assert (run.progress['fraction'], progress_text('drive', run.progress)) == (0.5, text)
         release.set()
         world.until(lambda: not world.state.skills.running, 'its end')

@@ -133,12 +133,12 @@ def order_refusal(state: BrainState, skill: str, since: datetime | None) -> str:
     )
 
 
-def way_out(state: BrainState, clear: str = 'enter :clear') -> str:
-    """What ends SAFE, as a sentence. ``clear``: how a person releases the latch."""
+def way_out(state: BrainState) -> str:
+    """What ends SAFE, as a sentence."""
     if state.robot.estop:
-        return f'Release the e-stop, then {clear}.'
+        return 'Release the e-stop, then enter :clear.'
     if state.robot.safety_latch:
-        return f'Look at the rover, then {clear}.'
+        return 'Look at the rover, then enter :clear.'
     return 'SAFE ends when it is back.'
 
 

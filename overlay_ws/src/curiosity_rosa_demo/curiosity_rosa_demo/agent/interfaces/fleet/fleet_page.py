@@ -16,11 +16,9 @@ from dataclasses import dataclass, replace
 from enum import Enum
 import logging
 import time
-from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     NewestFrame,
-    result_text,
     RobotClient,
     RobotState,
     RobotUnavailable,
@@ -31,23 +29,19 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
 from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_STOP_PATH
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
-from curiosity_rosa_demo.agent.interfaces.page.head_rows import battery_row, wheels_text
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, patched
 from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import clipped, PanelData
-from curiosity_rosa_demo.agent.interfaces.page.views import Views
-from curiosity_rosa_demo.domain.brain_state import BrainState, Mode
+from curiosity_rosa_demo.agent.interfaces.page.views import Snapshot, Views
 from curiosity_rosa_demo.domain.origin import MAX_OPERATOR_CHARS, operator_name
 from curiosity_rosa_demo.domain.skills import Outcome
-from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.topics import Config
 from fastapi import APIRouter, FastAPI, Response
 from pydantic import BaseModel
 
-# --- The robots of the fleet as JSON for the page. Pure. Durations are in seconds --------------
+# --- The robots of the fleet as JSON for the page. Durations are in seconds ---------------------
 
 
 LOST_S = 4.0  # without an answer: two reads, each at its time-out, are longer
-MAX_TASK_COLUMNS = 80
 
 
 class Link(str, Enum):
@@ -74,96 +68,27 @@ class Sighting:
 
     def age_s(self, now: float) -> float | None:
         """Of the last good answer."""
-        return None if self.state is None else max(0.0, now - self.state.at)
+        return None if self.state is None else round(max(0.0, now - self.state.at), 2)
+
+    def document(self, stop: StopResult | None, now: float) -> Document:
+        """``now``: steady seconds. A lost robot keeps its last state, which the page marks."""
+        known: Document = {} if self.state is None else self.state.shown
+        return {
+            'name': self.name,
+            'url': f'{self.url}/',
+            'link': self.link(now).value,
+            'failure': self.failure,
+            'stop': stop and RobotStopView.of(self.name, stop).model_dump(),
+            **known,
+        }
 
 
-def robot_row(sighting: Sighting, stop: StopResult | None, now: float) -> PanelData:
-    """``now``: steady seconds. A lost robot keeps its last state, which the page marks."""
-    state = sighting.state
-    return {
-        'name': sighting.name,
-        'url': f'{sighting.url}/',
-        'link': sighting.link(now).value,
-        'failure': clipped(sighting.failure),
-        'stop': None if stop is None else {'ok': stop.ok, 'text': clipped(result_text(stop))},
-        'age': f'robot:{sighting.name}',
-        'limit': LOST_S,
-        **({} if state is None else _state_data(state)),
-    }
-
-
-def _state_data(state: RobotState) -> PanelData:
-    brain = state.brain
-    return {
-        'mode': brain.tasks.mode.value,
-        'doing': clip_columns(_doing(brain) or state.not_ready, MAX_TASK_COLUMNS),
-        'facts': _facts(brain),
-        'questions': [clipped(each.text) for each in state.questions],
-    }
-
-
-def _doing(brain: BrainState) -> str:
-    """The task that runs, or why the robot is in this mode."""
-    tasks = brain.tasks
-    active = next((each for each in tasks.queue if each.task_id == tasks.active_task_id), None)
-    return tasks.mode_reason if active is None or tasks.mode is Mode.SAFE else active.goal
-
-
-def _facts(brain: BrainState) -> list[PanelData]:
-    robot = brain.robot
-    battery = battery_row(brain, {})
-    wheels_silent = 'odometry' in robot.silent
-    rows = [
-        ('Wheels', f'{wheels_text(brain)}{", odometry silent" * wheels_silent}', wheels_silent),
-        ('Battery', battery['text'], battery['bad'] or 'battery' in robot.silent),
-        ('Mast', robot.mast, False),
-    ]
-    if robot.estop:
-        rows.append(('E-stop', 'PRESSED', True))
-    return [{'name': name, 'text': clipped(text), 'bad': bad} for name, text, bad in rows]
-
-
-def fleet_head(sightings: Sequence[Sighting], now: float) -> PanelData:
-    """What stands above all robots: counts, and what calls a person."""
-    live = [each for each in sightings if each.link(now) is Link.LIVE]
-    lost = sum(each.link(now) is Link.LOST for each in sightings)
-    states = [each.state for each in live if each.state is not None]
-    safe = sum(each.brain.tasks.mode is Mode.SAFE for each in states)
-    questions = sum(len(each.questions) for each in states)
-    return {
-        'robots': len(sightings),
-        'live': len(live),
-        'lost': lost,
-        'safe': safe,
-        'questions': questions,
-        'name_chars': MAX_OPERATOR_CHARS,
-    }
-
-
-def ages(sightings: Sequence[Sighting], now: float) -> Mapping[str, float | None]:
-    return {f'robot:{each.name}': each.age_s(now) for each in sightings}
-
-
-# -----------------------------------------------------------------------------------------------
-# Reads all robots of the fleet, once for all open pages, and only while a page is open. Runs in
-# the page's loop.
+# --- Reads all robots, once for all open pages, and only while a page is open ------------------
 
 
 READ_PERIOD_S = 1.0
 
 _log = logging.getLogger('curiosity_rosa.page')
-
-
-@dataclass(frozen=True)
-class FleetSnapshot:
-    """``parts``: head and robots. ``now``: seconds since the epoch; ``clock``: steady seconds."""
-
-    parts: Mapping[str, Any]
-    ages: Mapping[str, float | None]
-    now: float
-    clock: float
-    lines: Sequence[PanelData] = ()
-    count: int = 0
 
 
 class FleetFeed:
@@ -180,28 +105,21 @@ class FleetFeed:
         self._read_period_s = read_period_s
         self._sightings = {each.name: Sighting(each.name, each.url) for each in robots}
         self._reads: dict[str, tuple[float, asyncio.Task[None]]] = {}  # the newest, and its start
-        self._parts: dict[str, Any] = {}
 
-    def snapshot(self) -> FleetSnapshot:
+    def snapshot(self) -> Snapshot:
         clock = time.monotonic()
         for robot in self._robots:
             began, reading = self._reads.get(robot.name, (float('-inf'), None))
             if clock - began >= self._read_period_s and (reading is None or reading.done()):
                 job = asyncio.get_running_loop().create_task(self._read(robot))
                 self._reads[robot.name] = (clock, job)
-        sightings, results = list(self._sightings.values()), self._stops.results()
-        parts = {
-            'head': fleet_head(sightings, clock),
-            'robots': [robot_row(each, results.get(each.name), clock) for each in sightings],
+        results, sightings = self._stops.results(), self._sightings
+        robots = {
+            name: each.document(results.get(name), clock) for name, each in sightings.items()
         }
-        for name, facts in parts.items():
-            if self._parts.get(name) != facts:
-                self._parts[name] = facts
-        known = {
-            name: None if age is None else round(age, 2)
-            for name, age in ages(sightings, clock).items()
-        }
-        return FleetSnapshot(dict(self._parts), known, time.time(), clock)
+        shown = {'name_chars': MAX_OPERATOR_CHARS, 'limit_s': LOST_S, 'robots': robots}
+        ages = {f'robot:{name}': each.age_s(clock) for name, each in sightings.items()}
+        return Snapshot(patched({}, shown), ages, time.time(), clock)
 
     async def _read(self, robot: RobotClient) -> None:
         before = self._sightings[robot.name]

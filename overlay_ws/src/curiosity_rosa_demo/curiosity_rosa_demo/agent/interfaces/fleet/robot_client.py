@@ -13,34 +13,30 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-import json
 import logging
 import os
 import ssl
 import threading
 import time
 
-from curiosity_rosa_demo.domain.brain_state import BrainState
+from curiosity_rosa_demo.agent.interfaces.http.models import QuestionView, StateView
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, state_shown
 from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.origin import operator_name
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
 import httpx
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
 CLIENT = 'fleet'
 READ_TIMEOUT_S = 2.0
 STOP_TIMEOUT_S = 8.0  # a robot confirms its standstill; a page gives up after 10 s
 
 
+_QUESTIONS = TypeAdapter(list[QuestionView])
+
+
 class RobotUnavailable(Exception):
     """The robot gave no usable answer. The message says why."""
-
-
-class AskedQuestion(BaseModel):
-    """What the fleet shows of a question."""
-
-    id: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -53,11 +49,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class RobotState:
-    """``not_ready``: why no task can run; '' if one can. ``at``: steady seconds of the answer."""
+    """``shown``: ``state`` and ``approvals``, as the robot's page has them. ``at``: steady seconds
+    of the answer.
+    """
 
-    brain: BrainState
-    not_ready: str
-    questions: tuple[AskedQuestion, ...]
+    shown: Document
     at: float
 
 
@@ -91,16 +87,14 @@ class RobotClient:
         told = await self._ask('GET', '/state', self._read_timeout_s)
         asked = await self._ask('GET', '/approvals', self._read_timeout_s)
         try:
-            state = told.json()
-            return RobotState(
-                brain=BrainState.model_validate_json(json.dumps(state['brain_state'])),
-                not_ready=str(state.get('ready') or ''),
-                questions=tuple(AskedQuestion.model_validate(each) for each in asked.json()),
-                at=time.monotonic(),
-            )
-        except (ValueError, TypeError, KeyError, AttributeError):
+            state = StateView.model_validate_json(told.content)
+            questions = _QUESTIONS.validate_json(asked.content)
+        except (ValueError, TypeError):
             why = 'its answer is not understood; is it another version?'
             raise RobotUnavailable(why) from None
+        approvals = [each.model_dump(mode='json') for each in questions]
+        shown = {'state': state_shown(state), 'approvals': approvals}
+        return RobotState(shown, time.monotonic())
 
     async def frame(self, longest_px: int) -> Frame | None:
         """The newest frame; None: the robot has none. Raises RobotUnavailable."""
@@ -232,12 +226,9 @@ class StopAll:
         return {each.name: result for each, result in zip(self._robots, results, strict=True)}
 
 
-def result_text(result: StopResult) -> str:
-    """Such as ``stopped (84 ms)``."""
-    return f'{result.answer} ({round(1000 * result.took_s)} ms)'
-
-
 def summary(results: Mapping[str, StopResult]) -> str:
-    """Those that are not stopped first."""
+    """Such as ``r1: stopped (84 ms)``; those that are not stopped first."""
     ordered = sorted(results.items(), key=lambda item: item[1].ok)
-    return '; '.join(f'{name}: {result_text(result)}' for name, result in ordered)
+    return '; '.join(
+        f'{name}: {result.answer} ({round(1000 * result.took_s)} ms)' for name, result in ordered
+    )

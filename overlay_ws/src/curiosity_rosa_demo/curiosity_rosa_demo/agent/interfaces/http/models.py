@@ -15,16 +15,20 @@ import json
 from typing import Annotated, Any, Literal
 
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks.origin import asked_by
 from curiosity_rosa_demo.agent.tasks.task import Priority, Retries
+from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Question
-from curiosity_rosa_demo.domain.ground import GroundAnalysis
+from curiosity_rosa_demo.domain.ground import ground_figures, GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
-from curiosity_rosa_demo.domain.text import memory_size, visible
+from curiosity_rosa_demo.domain.text import clip, memory_size, visible
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 MAX_METADATA_MEMORY = 1_000_000  # bytes; 256 kB of empty lists would take 11 MB, in each task
+MAX_SUMMARY_CHARS = 2000
 EXAMPLE_ID = '5f0c6a52-8e4b-4a25-9a57-0f7f5d0c3b11'
 
 
@@ -149,12 +153,16 @@ EXAMPLE_TASK: Json = {
     'needs_approval': False,
     'created_at': '2026-11-22T10:00:00.000000Z',
     'updated_at': '2026-11-22T10:00:00.020000Z',
+    'seq': 12,
+    'summary': 'go to the light',
+    'asked_by': 'http',
 }
 
 
 class TaskView(BaseModel):
     """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
-    ``held``: it does not run until it is resumed.
+    ``held``: it does not run until it is resumed. ``seq``: the order of submission. ``summary``:
+    the task in a few words. ``asked_by``: a person's name if it is known, else the door.
     """
 
     model_config = _examples(EXAMPLE_TASK)
@@ -176,6 +184,9 @@ class TaskView(BaseModel):
     needs_approval: bool
     created_at: datetime
     updated_at: datetime
+    seq: int
+    summary: str
+    asked_by: str
 
     @classmethod
     def of(cls, task: Task) -> TaskView:
@@ -186,7 +197,9 @@ class TaskView(BaseModel):
         known = dict(fields['metadata'])
         text = json.dumps(known, ensure_ascii=False, default=str, skipkeys=True)
         fields['metadata'] = json.loads(text.encode('utf-8', 'replace'))
-        return cls.model_construct(**{**fields, 'blocked_by': list(task.blocked_by)})
+        fields['blocked_by'] = list(task.blocked_by)
+        fields['summary'] = clip(task_summary(task), MAX_SUMMARY_CHARS, ending='…')
+        return cls.model_construct(**fields, asked_by=asked_by(task))
 
 
 class CancelledTaskView(TaskView):
@@ -285,6 +298,9 @@ class PlanView(BaseModel):
 class StateView(BaseModel):
     """The kernel's state (``brain_state``), the pose in the world frame (metres, radians; null:
     unknown), the health of each node, and the tokens and cost of the model's calls (``usage``).
+    ``ready``: why no task can run yet. ``replay``: which recording is played. ``sources``: those
+    that were heard so far. ``way_ahead``: what the scan shows of the rover's way. ``warnings``:
+    who else publishes the rover's topics. Each text is empty where there is nothing to say.
     """
 
     brain_state: BrainState
@@ -292,17 +308,48 @@ class StateView(BaseModel):
     nodes: list[NodeStatus]
     ready: str
     auto: str
+    auto_on: bool
     usage: dict[str, Any]
+    usage_text: str
+    replay: str
+    sources: list[str]
+    way_ahead: str
+    warnings: list[str]
+
+
+class CaptureView(BaseModel):
+    """A scored picture. ``at``: seconds since the epoch; ``event_id``: its trace event; ``pose``:
+    of the rover in the world frame (metres, radians; null: unknown).
+    """
+
+    event_id: str
+    at: float
+    score: float
+    is_good: bool
+    pose: RoverPose | None
+
+    @classmethod
+    def of(cls, capture: Capture) -> CaptureView:
+        return cls.model_construct(**vars(capture), at=capture.picture.at)
 
 
 class GroundView(BaseModel):
     """An analysis of the ground. ``at``: seconds since the epoch; ``event_id``: its trace event.
-    The units are in the names of the fields.
+    The units are in the names of the fields. ``figures``: the same in words. ``has_picture``:
+    whether its picture has arrived.
     """
 
     event_id: str
     at: float
     analysis: GroundAnalysis
+    figures: list[dict[str, str]]
+    has_picture: bool
+
+    @classmethod
+    def of(cls, ground: AnalyzedGround) -> GroundView:
+        figures = [each._asdict() for each in ground_figures(ground.analysis)]
+        shown = ground.picture is not None
+        return cls.model_construct(**vars(ground), figures=figures, has_picture=shown)
 
 
 class FieldErrorView(BaseModel):

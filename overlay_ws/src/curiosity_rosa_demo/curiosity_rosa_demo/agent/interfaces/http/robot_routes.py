@@ -15,6 +15,7 @@ from typing import Annotated
 
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
+    CaptureView,
     GroundView,
     Line,
     LineResultView,
@@ -33,13 +34,13 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
 from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.kernel.sense import view_problem
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.domain.adapter_status import TriggerStatus
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState
+from curiosity_rosa_demo.domain.adapter_status import rival_texts, TriggerStatus
+from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Mode, ReactState, RobotState
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.trace.trace_codec import encode
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -68,6 +69,34 @@ def not_ready_reasons(robot: Robot) -> list[str]:
             unheard = 'was never heard' if node.age_s is None else 'is not ok'
             reasons.append(f'{node.name}: {node.text or unheard}')
     return list(dict.fromkeys(filter(None, reasons)))
+
+
+def state_view(robot: Robot) -> StateView:
+    state = robot.state()
+    adapter = state.robot.heard.get('adapter')
+    return StateView(
+        brain_state=state,
+        pose=robot.pose(),
+        nodes=list(robot.node_statuses()),
+        ready=robot.not_ready_reason(),
+        auto=robot.autonomy_status(),
+        auto_on=robot.autonomy_is_on(),
+        usage=robot.usage(),
+        usage_text=robot.usage_text(),
+        replay=robot.replay_text(),
+        sources=list(state.robot.ages_s),
+        way_ahead=_way_text(state.robot),
+        warnings=[] if adapter is None else rival_texts(adapter.value),
+    )
+
+
+def _way_text(robot: RobotState) -> str:
+    """What the scan shows of the rover's way."""
+    if 'scan' not in robot.heard or 'scan' in robot.silent:
+        return 'no scan'
+    if problem := view_problem(robot):
+        return problem
+    return 'free' if robot.scan_min_m is None else f'free for {robot.scan_min_m:.1f} m'
 
 
 def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
@@ -147,21 +176,24 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
 
     @router.get('/state')
     async def state() -> StateView:
-        return StateView(
-            brain_state=robot.state(),
-            pose=robot.pose(),
-            nodes=list(robot.node_statuses()),
-            ready=robot.not_ready_reason(),
-            auto=robot.autonomy_status(),
-            usage=robot.usage(),
-        )
+        return state_view(robot)
 
-    @router.get('/ground', response_model=GroundView)
-    async def ground() -> AnalyzedGround:
+    @router.get('/trail')
+    async def trail() -> list[list[float]]:
+        """Where the rover has driven: x and y in the world frame, metres, the oldest first."""
+        return [list(place) for place in robot.trail()]
+
+    @router.get('/captures')
+    async def captures() -> list[CaptureView]:
+        """The last scored pictures, the oldest first."""
+        return [CaptureView.of(each) for each in robot.captures()]
+
+    @router.get('/ground')
+    async def ground() -> GroundView:
         """The newest analysis of the ground. 404: there has been none."""
         if (analyzed := robot.ground()) is None:
             raise Problem(404, NO_GROUND)
-        return analyzed
+        return GroundView.of(analyzed)
 
     @router.get('/ground.jpg', **no_json('image/jpeg'))
     async def ground_picture() -> Response:

@@ -23,10 +23,10 @@ from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
-from curiosity_rosa_demo.agent.interfaces.page.drawings import markers_of
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.drawing import world_map
+from curiosity_rosa_demo.drawing.plots import CaptureMarker
 from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
@@ -144,12 +144,17 @@ class Resources:
 
     async def _map(self) -> str:
         pose = self._robot.pose()
+        spots = [
+            CaptureMarker(each.event_id, each.pose.x, each.pose.y, each.score, each.is_good)
+            for each in self._robot.captures()
+            if each.pose is not None
+        ]
         scene = world_map.MapScene(
             limits=self._config.thresholds,
             fence=self._config.guardrails.geofence,
             pose=pose.place if pose else None,
             trail=self._robot.trail(),
-            spots=markers_of(self._robot.captures()),
+            spots=spots,
             obstacles=self._robot.state().world.obstacles,
         )
         return str(await run_in_thread('mcp-map', lambda: world_map.render(scene)))

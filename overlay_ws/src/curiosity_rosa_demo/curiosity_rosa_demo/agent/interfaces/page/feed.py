@@ -15,31 +15,42 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+import json
 import logging
+import math
 import time
 
+from curiosity_rosa_demo.agent.interfaces.http.robot_routes import state_view
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
+from curiosity_rosa_demo.agent.interfaces.page.document import (
+    about,
+    ages,
+    Document,
+    document,
+    trail_shown,
+)
 from curiosity_rosa_demo.agent.interfaces.page.history import (
     History,
     HistoryFile,
     unreadable_text,
 )
-from curiosity_rosa_demo.agent.interfaces.page.past_view import (
-    LIVE_PARTS,
-    Story,
-)
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
-from curiosity_rosa_demo.agent.interfaces.page.task_history import TaskHistories, TaskHistory
-from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot, ViewModel
-from curiosity_rosa_demo.agent.interfaces.page.views import UPDATE_PERIOD_S
+from curiosity_rosa_demo.agent.interfaces.page.task_history import ShownTasks
+from curiosity_rosa_demo.agent.interfaces.page.views import Snapshot, UPDATE_PERIOD_S
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.geometry import XY
+from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
+from curiosity_rosa_demo.trace.events import QuestionAsked
+from curiosity_rosa_demo.trace.trace_codec import encode
 
 RECORD_PERIOD_S = 1.0
 MAX_UNWRITTEN = 100  # changes, while the disk is slow
+MAX_LINES = 500  # of the trace, that a page shows
+MAX_LINE_CHARS = 6000  # a longer event comes without its data, which GET /trace/ID has
+# Of now, whatever time is shown, and the trail, which is recorded place by place.
+LIVE_PARTS = ('about', 'approvals', 'talk', 'time', 'trail')
 
 _log = logging.getLogger('curiosity_rosa.page')
 
@@ -56,47 +67,45 @@ class PageFeed:
         talk_lines: TalkLines,
         file: HistoryFile | None = None,
     ) -> None:
-        self._robot, self._task_histories, self._file = robot, TaskHistories(robot), file
-        self._history, self._recorded_lines = History(), 0
+        self._robot, self._talk_lines, self._file = robot, talk_lines, file
+        self._about = about(config)
+        self.history, self._recorded_lines = History(), 0
         self._unwritten: list[str] = []
         self._disk_fails = False
         if file is not None:
-            file.restore(self._history, time.time())
-            self._unwritten.append(self._history.record_start(time.time()))
-        if self._history.unreadable:
-            _log.warning('event=page_history_damaged lines=%d', self._history.unreadable)
-        self._model = ViewModel(robot, config, talk_lines, self._history)
-        self.story = Story(
-            '',
-            self._history,
-            self._all_events,
-            lambda: self._last_read,
-            self._picture_ids,
-            note=unreadable_text(self._history.unreadable),
-        )
-        self._read_task: asyncio.Task[Sequence[TaskHistory]] | None = None
-        self._last_read: Sequence[TaskHistory] = ()
-        self._last_snapshot: PageSnapshot | None = None
+            file.restore(self.history, time.time())
+            self._unwritten.append(self.history.record_start(time.time()))
+        if self.history.unreadable:
+            _log.warning('event=page_history_damaged lines=%d', self.history.unreadable)
+        self.note = unreadable_text(self.history.unreadable)
+        self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
+        self._add_earlier(robot.earlier_events())
+        self._tasks = ShownTasks(robot)
+        self._read_task: asyncio.Task[Document] | None = None
+        self._last_read: Document = {}
+        self._last_snapshot: Snapshot | None = None
+        self._trail: tuple[Sequence[XY], list[XY]] = (), []
 
-    def snapshot(self) -> PageSnapshot:
+    def snapshot(self) -> Snapshot:
         """A snapshot that is at most UPDATE_PERIOD_S old."""
         clock = time.monotonic()
         if self._last_snapshot is None or clock - self._last_snapshot.clock > UPDATE_PERIOD_S:
-            self._refresh_histories()
-            self._last_snapshot = self._model.snapshot(
-                self._last_read, now=time.time(), clock=clock
-            )
+            self._refresh_tasks()
+            self._last_snapshot = self._look(time.time(), clock)
             if self._last_snapshot.count != self._recorded_lines:
-                self._record(self._last_snapshot)  # so that the parts fit the lines
+                self._record(self._last_snapshot)  # so that the document fits the lines
         return self._last_snapshot
 
-    async def detail(self, task_id: str) -> PanelData | None:
-        """The task in full, if it is among the newest. Raises TaskError."""
-        found = self.snapshot().detail(task_id)
-        if found is None:  # it may have come since the last look
-            self._last_read, self._last_snapshot = await self._task_histories.read(), None
-            found = self.snapshot().detail(task_id)
-        return found
+    def _look(self, now: float, clock: float) -> Snapshot:
+        for each in self._events.read().events[-MAX_LINES:]:
+            self.history.add_line(now, line_of(each.event), mark_of(each.event))
+        state, lines = state_view(self._robot), self.history.lines
+        shown = document(self._robot, state, self._last_read, self._talk_lines)
+        if self._trail[0] is not (trail := self._robot.trail()):
+            self._trail = trail, trail_shown(trail)
+        facts = self.history.facts(self.note)
+        shown |= {'about': self._about, 'time': facts, 'trail': self._trail[1]}
+        return Snapshot(shown, ages(state), now, clock, lines.newest(MAX_LINES), lines.total)
 
     async def record(self) -> None:
         """Record what a page shows, until it is cancelled."""
@@ -128,33 +137,41 @@ class PageFeed:
         try:
             await run_in_thread('page-history', partial(file.append, lines))
         except OSError as error:
-            self._history.begin_block()
+            self.history.begin_block()
             if not self._disk_fails:  # once, not each second
                 _log.warning('event=page_history_not_kept error=%r', str(error))
             self._disk_fails = True
         else:
             self._disk_fails = False
 
-    def _record(self, shown: PageSnapshot) -> None:
-        parts = {name: each for name, each in shown.parts.items() if name not in LIVE_PARTS}
+    def _record(self, shown: Snapshot) -> None:
+        kept = {name: each for name, each in shown.document.items() if name not in LIVE_PARTS}
         self._recorded_lines = shown.count
         new = (
-            self._history.record(shown.now, parts),
-            self._history.record_trail(shown.now, self._robot.trail()),
+            self.history.record(shown.now, kept),
+            self.history.record_trail(shown.now, self._robot.trail()),
         )
         self._unwritten += filter(None, new)
         if len(self._unwritten) > MAX_UNWRITTEN:
             self._unwritten.clear()
-            self._history.begin_block()
+            self.history.begin_block()
 
-    def _all_events(self) -> Sequence[TraceEvent]:
-        return [*self._robot.earlier_events(), *self._robot.event_bus.trace_events()]
+    def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
+        """What the agents before this one told, and the marks of the restarts."""
+        history = self.history
+        first = min([each.ts for each in events[:1]] + [history.start or math.inf])
+        starts = [at for at in history.starts if at > first]
+        if events and not starts:
+            starts = [time.time()]
+        for event in events:
+            while starts and starts[0] <= event.ts:
+                history.add_line(starts[0], restart_line(starts.pop(0)), 'restart')
+            history.add_line(event.ts, line_of(event, earlier=True), mark_of(event))
+        for at in starts:
+            history.add_line(at, restart_line(at), 'restart')
 
-    def _picture_ids(self) -> set[str]:
-        return {each.event_id for each in self._robot.captures()}
-
-    def _refresh_histories(self) -> None:
-        """Read the histories without waiting. The last result stays until a new one arrives."""
+    def _refresh_tasks(self) -> None:
+        """Read the tasks without waiting. The last result stays until a new one arrives."""
         if self._read_task is not None:
             if not self._read_task.done():
                 return
@@ -163,4 +180,28 @@ class PageFeed:
                 self._last_read = reading.result()
             except TaskError as error:
                 _log.info('event=tasks_not_read error=%r', str(error))
-        self._read_task = asyncio.get_running_loop().create_task(self._task_histories.read())
+        self._read_task = asyncio.get_running_loop().create_task(self._tasks.read())
+
+
+# --- Lines of the trace: events as GET /trace gives them ----------------------------------------
+
+
+def line_of(event: TraceEvent, *, earlier: bool = False) -> str:
+    """``earlier``: of the agent that ran before this one."""
+    text = encode(event)
+    if len(text) > MAX_LINE_CHARS:
+        text = encode(event.model_copy(update={'data': None}))
+    return f'{text[:-1]},"earlier":true}}' if earlier else text
+
+
+def restart_line(at: float) -> str:
+    """The line between the events of an agent and those of the next one."""
+    return json.dumps({'event_id': f'restart-{at:.3f}', 'ts': at, 'kind': 'RESTART'})
+
+
+def mark_of(event: TraceEvent) -> str:
+    """What an event marks on the scrubber: error or question; '': nothing."""
+    if QuestionAsked.of(event) is not None:
+        return 'question'
+    failed = event.kind is TraceKind.ERROR and not event.tool_name
+    return 'error' if failed or event.ok is False else ''

@@ -6,24 +6,29 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the page showed, by time: the changes of its parts, the lines of the trace and the trail.
+"""What a page showed, by time: the changes of its document, the lines of the trace and the trail.
 
-Bounded and pure. A part is stored as what changed of it, as JSON; each block of changes begins
-with all parts, so that a view of any time reads one block.
+Bounded and pure. The document is stored as merge patches, as JSON; each block of them begins with
+the whole document, so that a view of any time reads one block.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import json
 import math
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import PanelData
+from curiosity_rosa_demo.agent.interfaces.page.document import (
+    Document,
+    patch_of,
+    patched,
+    trail_shown,
+)
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.trace.jsonl_log import JsonLines
 
@@ -33,17 +38,9 @@ MAX_KEPT_LINES = 5000  # of the trace
 MAX_KEPT_PLACES = 50_000  # of the trail
 MAX_STARTS = 100
 MAX_MARKS = 500
-FORMAT = 2  # of the parts; of another one, a panel could not show them
+FORMAT = 3  # of the document; of another one, a panel could not show it
 
 T = TypeVar('T')
-
-
-@dataclass(frozen=True)
-class PastView:
-    """``parts``: by panel; empty before the first change. ``trail``: the oldest first."""
-
-    parts: Mapping[str, PanelData]
-    trail: Sequence[XY]
 
 
 class TimedList(Generic[T]):
@@ -85,7 +82,7 @@ class TimedList(Generic[T]):
 @dataclass
 class _Block:
     at: float
-    base: str  # all parts at ``at``
+    base: str  # the document at ``at``
     times: list[float] = field(default_factory=list)
     changes: list[str] = field(default_factory=list)
     size: int = 0
@@ -95,14 +92,14 @@ class History:
     """Use it in one thread. Times are seconds since the epoch; as of TimedList."""
 
     def __init__(self, *, max_bytes: int = MAX_BYTES, max_lines: int = MAX_KEPT_LINES) -> None:
-        self.lines: TimedList[PanelData] = TimedList(max_lines)
+        self.lines: TimedList[str] = TimedList(max_lines)  # as JSON
         self.starts: deque[float] = deque(maxlen=MAX_STARTS)  # of the agent
         # Times that a person looks for: error, capture, question or restart.
         self.marks: TimedList[tuple[float, str]] = TimedList(MAX_MARKS)
         self._places: TimedList[XY | None] = TimedList(MAX_KEPT_PLACES)  # None: a new trail
         self._max_bytes, self._size = max_bytes, 0
         self._blocks: deque[_Block] = deque()
-        self._last: dict[str, PanelData] = {}
+        self._last: Document = {}
         self._last_at = float('-inf')
         self._begins_block = False
         self._last_place: XY | None = None
@@ -111,19 +108,16 @@ class History:
     @property
     def start(self) -> float | None:
         """The earliest time that can be viewed; None: nothing is recorded."""
-        known = [each for each in (self.lines.start, self._parts_start) if each is not None]
+        first = self._blocks[0].at if self._blocks else None
+        known = [each for each in (self.lines.start, first) if each is not None]
         return min(known, default=None)
-
-    @property
-    def _parts_start(self) -> float | None:
-        return self._blocks[0].at if self._blocks else None
 
     @property
     def end(self) -> float:
         """The latest time that differs from the one before."""
         return max(self._last_at, self.lines.end)
 
-    def facts(self, note: str, *, ended: bool = False) -> PanelData:
+    def facts(self, note: str, *, ended: bool = False) -> Document:
         """What a scrubber shows. ``ended``: nothing is recorded any more; else its end is now."""
         return {
             'start': self.start,
@@ -132,26 +126,24 @@ class History:
             'note': note,
         }
 
-    def record(self, at: float, parts: Mapping[str, PanelData]) -> str:
-        """Record what has changed since the last call, as a line for ``restore``; '': nothing."""
+    def record(self, at: float, document: Document) -> str:
+        """Record what has changed since the last call, as a line for ``restore``; '': nothing.
+        ``document``: without nulls.
+        """
         known, at = self._last, self._time(at)
-        changed = {
-            name: _changes(known.get(name), facts)
-            for name, facts in parts.items()
-            if known.get(name) is not facts and known.get(name) != facts
-        }
-        if 'captures' in known and _newest(parts) not in ('', _newest(known)):
+        patch = patch_of(known, document)
+        if 'captures' in known and _captures(document).keys() - _captures(known).keys():
             self._mark(at, 'capture')  # its picture is there, too
-        self._last = dict(parts)
-        if not changed:
+        self._last = document
+        if not patch:
             return ''
         full = not self._blocks or len(self._blocks[-1].changes) >= BLOCK_CHANGES
         if full or self._begins_block:
             self._begins_block = False
-            line = _encoded({'at': at, 'format': FORMAT, 'all': self._last})
+            line = _encoded({'at': at, 'format': FORMAT, 'all': document})
             self._add_block(at, line)
             return line
-        line = _encoded({'at': at, 'changed': changed})
+        line = _encoded({'at': at, 'patch': patch})
         block = self._blocks[-1]
         block.times.append(at)
         block.changes.append(line)
@@ -176,17 +168,17 @@ class History:
         self._add_places(at, new)
         return _encoded({'at': at, 'places': new})
 
-    def add_line(self, at: float, line: PanelData) -> None:
-        """A line of the trace, as of ``status_rows.trace_data``."""
+    def add_line(self, at: float, line: str, mark: str = '') -> None:
+        """A line of the trace, as JSON. ``mark``: what it is on the scrubber; '': nothing."""
         self.lines.add(at, line)
-        if mark := mark_of(line):
+        if mark:
             self._mark(self.lines.end, mark)
 
     def restore(self, stored: Iterable[str], now: float) -> None:
         """Take over the lines of an earlier History, before anything else is recorded. Leaves out
         what cannot be read, what is later than ``now``, and changes whose beginning is lost.
         """
-        parts: dict[str, PanelData] | None = None
+        document: Document | None = None
         for line in stored:
             try:
                 entry = json.loads(line)
@@ -198,24 +190,29 @@ class History:
                 elif 'places' in entry:
                     self._add_places(at, [each and _place(*each) for each in entry['places']])
                 else:
-                    parts = _restored(entry, parts)
-                    self.record(at, parts)
+                    document = _restored(entry, document)
+                    self.record(at, document)
             except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
                 self.unreadable += 1
 
-    def view(self, at: float, most_places: int) -> PastView:
-        """What was shown at ``at``."""
+    def view(self, at: float, pictures: Collection[str]) -> Document:
+        """The document that was shown at ``at``, with the trail; {} before the first change.
+        ``pictures``: the IDs of the captures that are kept; the others are left out.
+        """
         places = self._places.newest(MAX_KEPT_PLACES, self._places.count_until(at))
-        return PastView(self._parts(at), _since_reset(places)[-most_places:])
+        document = self._document(at)
+        captures = _captures(document)
+        kept = {each: facts for each, facts in captures.items() if each in pictures}
+        return {**document, 'captures': kept, 'trail': trail_shown(_since_reset(places))}
 
-    def _parts(self, at: float) -> dict[str, PanelData]:
+    def _document(self, at: float) -> Document:
         block = next((each for each in reversed(self._blocks) if each.at <= at), None)
         if block is None:
             return {}
-        parts: dict[str, PanelData] = json.loads(block.base)['all']
+        document: Document = json.loads(block.base)['all']
         for line in block.changes[: bisect_right(block.times, at)]:
-            parts = _merged(parts, json.loads(line)['changed'])
-        return parts
+            document = patched(document, json.loads(line)['patch'])
+        return document
 
     def _time(self, at: float) -> float:
         self._last_at = max(self._last_at, at)
@@ -247,48 +244,20 @@ def unreadable_text(lines: int) -> str:
     return f'{what} of the history could not be read and is left out.' if lines else ''
 
 
-def mark_of(line: PanelData) -> str:
-    """What a line of the trace marks on the scrubber; '': nothing."""
-    if line['kind'] == 'RESTART':
-        return 'restart'
-    if line['role'] == 'asks':
-        return 'question'
-    return 'error' if line['ok'] is False or line['role'] == 'failure' else ''
+def _captures(document: Document) -> Document:
+    found = document.get('captures')
+    return found if isinstance(found, dict) else {}
 
 
-def _newest(parts: Mapping[str, PanelData]) -> str:
-    """The ID of the newest capture; '': there is none."""
-    rows = parts.get('captures', {}).get('rows')
-    return str(rows[0]['id']) if rows else ''
-
-
-def _changes(before: PanelData | None, now: PanelData) -> PanelData:
-    """``set``: the new values; or ``all``, where keys were added or dropped."""
-    if before is None or set(before) != set(now):
-        return {'all': now}
-    return {'set': {key: value for key, value in now.items() if before[key] != value}}
-
-
-def _merged(
-    parts: Mapping[str, PanelData], changed: Mapping[str, Mapping[str, Any]]
-) -> dict[str, PanelData]:
-    merged = dict(parts)
-    for name, change in changed.items():
-        merged[name] = change['all'] if 'all' in change else {**merged[name], **change['set']}
-    return merged
-
-
-def _restored(
-    entry: Mapping[str, Any], before: dict[str, PanelData] | None
-) -> dict[str, PanelData]:
-    """The parts after ``entry``. Raises ValueError, TypeError, KeyError and AttributeError."""
+def _restored(entry: Mapping[str, Any], before: Document | None) -> Document:
+    """The document after ``entry``. Raises ValueError, TypeError, KeyError and AttributeError."""
     if 'all' not in entry:
         if before is None:
             raise ValueError('changes of what is lost')
-        return _merged(before, entry['changed'])
+        return patched(before, entry['patch'])
     if entry['format'] != FORMAT:
         raise ValueError(entry['format'])
-    return {name: dict(facts) for name, facts in entry['all'].items()}
+    return patched({}, entry['all'])
 
 
 def _place(x: Any, y: Any) -> XY:

@@ -57,20 +57,10 @@ def image_routes(
         """The capture of the trace event ``event_id``."""
         for each in robot.captures():
             if each.event_id == event_id:
-                return _jpeg(each.picture)
+                return _unchanged(each.picture.jpeg)
         if (jpeg := recorded_picture(event_id)) is not None:
-            return Response(jpeg, media_type='image/jpeg', headers=UNCHANGED_HEADERS)
+            return _unchanged(jpeg)
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
-
-    @router.get('/ground/{event_id}.jpg')
-    def ground(event_id: str) -> Response:
-        """The annotated picture of the newest analysis, whose trace event is ``event_id``."""
-        newest = robot.ground()
-        if newest is None or newest.event_id != event_id or newest.picture is None:
-            raise Problem(
-                404, f'There is no analysis {event_id[:100]!r}, or it is not the newest.'
-            )
-        return _jpeg(newest.picture)
 
     return router
 
@@ -98,6 +88,6 @@ class ScaledFrame:
             return self._jpeg
 
 
-def _jpeg(picture: Picture) -> Response:
+def _unchanged(jpeg: bytes) -> Response:
     """A picture that never changes."""
-    return Response(picture.jpeg, media_type='image/jpeg', headers=UNCHANGED_HEADERS)
+    return Response(jpeg, media_type='image/jpeg', headers=UNCHANGED_HEADERS)

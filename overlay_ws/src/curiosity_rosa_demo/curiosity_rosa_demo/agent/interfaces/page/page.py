@@ -22,11 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache, drawn
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.history import HistoryFile
 from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
-from curiosity_rosa_demo.agent.interfaces.page.past_view import RecordingLibrary
+from curiosity_rosa_demo.agent.interfaces.page.recordings import RecordingLibrary
 from curiosity_rosa_demo.agent.interfaces.page.routes import view_routes
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
 from curiosity_rosa_demo.agent.robot import Robot
@@ -136,14 +135,13 @@ def add_page(
     views = Views(
         feed.snapshot,
         lambda name: asyncio.wrap_future(robot.stop(caller_text(PAGE_CLIENT, name))),
-        lambda shown, looks: drawn(shown.drawings, looks),
     )
     files = PageFiles()
     page = page_html(files, 'app', title='Curiosity ROSA', view='/view', frame='frame.html')
     app.add_route('/', page, include_in_schema=False)
     app.add_route(files.folder + '/{name:path}', files.serve, include_in_schema=False)
     app.add_api_websocket_route('/view', views.follow)
-    app.include_router(view_routes(robot, feed, library, DrawingCache(config)))
+    app.include_router(view_routes(robot, feed, library))
     app.include_router(image_routes(robot, library.picture))
     _record_while_serving(app, feed)
 

@@ -7,44 +7,36 @@
 # language governing permissions and limitations under the License.
 
 """The routes of what a page shows beside those of the API's rooms: the view of now and of another
-time, one task in full, an event, the recordings, a rehearsal.
+time, an event, the recordings, a rehearsal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 import json
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.interfaces.http.models import Body, Metadata, Name
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import arguments_of, TaskId
-from curiosity_rosa_demo.agent.interfaces.page.drawings import DrawingCache, drawn
-from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
-from curiosity_rosa_demo.agent.interfaces.page.past_view import (
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import arguments_of
+from curiosity_rosa_demo.agent.interfaces.page.document import Document
+from curiosity_rosa_demo.agent.interfaces.page.feed import MAX_LINES, PageFeed
+from curiosity_rosa_demo.agent.interfaces.page.recordings import (
+    Recording,
     RecordingLibrary,
     RecordingNotShown,
-    Story,
 )
-from curiosity_rosa_demo.agent.interfaces.page.status_rows import rehearsal_lines
-from curiosity_rosa_demo.agent.interfaces.page.view_model import PageSnapshot
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.domain.text import visible
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict
 
-Recording = Annotated[str, Query(max_length=200, description='its file; empty: this robot')]
+RecordingName = Annotated[str, Query(max_length=200, description='its file; empty: this robot')]
 Moment = Annotated[
     float | None, Query(allow_inf_nan=False, description='seconds since the epoch; left out: now')
-]
-Looks = Annotated[
-    str,
-    Query(
-        max_length=2000,
-        description='how to draw: {"map": {"width": 480, "height": 400}}, in pixels; also plot, '
-        'times and steps. Of the map also x, y (metres) and scale (pixels a metre)',
-    ),
 ]
 
 
@@ -80,43 +72,42 @@ class StoryView(BaseModel):
     note: str
 
 
-def view_routes(
-    robot: Robot, feed: PageFeed, library: RecordingLibrary, drawings: DrawingCache
-) -> APIRouter:
-    """``drawings``: of other times."""
+def view_routes(robot: Robot, feed: PageFeed, library: RecordingLibrary) -> APIRouter:
     router = APIRouter(tags=['view'])
 
-    async def story_of(name: str) -> Story:
-        if not name:
-            return feed.story
+    async def recording_of(name: str) -> Recording:
         try:
             return await run_in_thread('recording-reader', partial(library.open, name))
         except RecordingNotShown as error:
             raise Problem(404, str(error)) from None
 
     @router.get('/view')
-    async def view(at: Moment = None, recording: Recording = '', looks: Looks = '{}') -> Response:
-        """What a page shows, ready to be read, now or at another time. A WebSocket of the same
-        path follows it: it sends all first, then what changes.
+    async def view(at: Moment = None, recording: RecordingName = '') -> Response:
+        """What a page shows, now or at another time, or the nearest that is known. ``document``:
+        what the other routes give, such as ``state`` and ``tasks``. ``lines``: the newest trace
+        events; the last one has number ``count``. A WebSocket of the same path follows it: it
+        sends all first, then what changes, as a JSON Merge Patch (RFC 7396).
         """
-        shown = feed.snapshot()
-        if at is not None:
-            shown = (await story_of(recording)).view(at, shown, drawings)
-        return Response(_document(shown, looks), media_type='application/json')
-
-    @router.get('/view/tasks/{task_id}')
-    async def task(task_id: TaskId) -> dict[str, Any]:
-        """One of the newest tasks in full: its plan, progress, captures and history."""
-        if (found := await feed.detail(task_id)) is None:
-            raise Problem(404, f'There is no task {task_id[:100]!r} among the newest.')
-        return found
+        live = feed.snapshot()
+        if at is None:
+            return _view(live.document, live.lines, live.count, ages=live.ages, now=live.now)
+        if recording:
+            history = (await recording_of(recording)).history
+            pictures = library.pictures()
+        else:
+            history = feed.history
+            pictures = {each.event_id for each in robot.captures()}
+        at = min(max(at, history.start or 0.0), max(history.end, live.now))
+        document, count = history.view(at, pictures), history.lines.count_until(at)
+        return _view(document, history.lines.newest(MAX_LINES, count), count)
 
     @router.get('/trace/{event_id}')
     async def event(event_id: Annotated[str, Path(max_length=200)]) -> TraceEvent:
         """A trace event of this robot, also from before a restart, or of a recording that is
         shown.
         """
-        known = (*feed.story.events(), *library.events())
+        ours = (*robot.earlier_events(), *robot.event_bus.trace_events())
+        known = (*ours, *library.events())
         found = next((each for each in reversed(known) if each.event_id == event_id), None)
         if found is None:
             raise Problem(404, 'This event is no longer kept.')
@@ -130,8 +121,8 @@ def view_routes(
     @router.get('/recordings/{name}')
     async def recording_facts(name: Annotated[str, Path(max_length=200)]) -> StoryView:
         """What a recording holds, for ``GET /view?recording=``."""
-        story = await story_of(name)
-        facts = story.history.facts(story.note, ended=True)
+        found = await recording_of(name)
+        facts = found.history.facts(found.note, ended=True)
         return StoryView(**{**facts, 'marks': [list(each) for each in facts['marks']]})
 
     @router.post('/rehearsals')
@@ -140,27 +131,14 @@ def view_routes(
         found = await robot.rehearse(robot.make_task(new.name, arguments_of(new.metadata)))
         return RehearsalView(
             refusal=robot.order_refusal(new.name),
-            lines=rehearsal_lines(found),
+            lines=[] if found is None else list(map(visible, found.text.splitlines())),
             path=[] if found is None else [list(place) for place in found.path],
         )
 
     return router
 
 
-def _document(shown: PageSnapshot, looks: str) -> str:
-    try:
-        given = json.loads(looks)
-    except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        raise Problem(422, 'looks: it must be a JSON object, such as {"map": {"width": 480}}')
-    inside = ','.join(f'"{name}":{text}' for name, text in drawn(shown.drawings, given).items())
-    document = {
-        'parts': dict(shown.parts),
-        'lines': list(shown.lines),
-        'count': shown.count,
-        'ages': dict(shown.ages),
-        'now': shown.now,
-    }
-    text = json.dumps(document, default=str)
-    return f'{text[:-1]}, "drawings": {{{inside}}}}}'
+def _view(document: Document, lines: Sequence[str], count: int, **more: Any) -> Response:
+    text = json.dumps({'document': document, 'count': count, **more}, default=str)
+    body = f'{text[:-1]},"lines":[{",".join(lines)}]}}'
+    return Response(body, media_type='application/json')

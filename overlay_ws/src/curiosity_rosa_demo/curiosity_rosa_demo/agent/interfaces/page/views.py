@@ -21,9 +21,9 @@ import json
 import logging
 import secrets
 import time
-from typing import Any, Protocol
 
 from curiosity_rosa_demo.agent.interfaces.http.streams import SEND_TIMEOUT_S
+from curiosity_rosa_demo.agent.interfaces.page.document import Document, patch_of
 from curiosity_rosa_demo.domain.skills import Outcome
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -34,52 +34,43 @@ PROCESS = secrets.token_hex(4)  # a page of another run of the agent loads itsel
 _log = logging.getLogger('curiosity_rosa.page')
 
 
-class Snapshot(Protocol):
-    """``parts``: as JSON; an unchanged one stays the same object. ``lines``: of the trace; the
-    last one has number ``count``. ``now``: seconds since the epoch; ``clock``: steady seconds.
+@dataclass(frozen=True)
+class Snapshot:
+    """``document``: without nulls outside of lists. ``ages``: in seconds. ``now``: seconds since
+    the epoch; ``clock``: steady seconds. ``lines``: of the trace, as JSON; the last one has number
+    ``count``.
     """
 
-    @property
-    def parts(self) -> Mapping[str, Any]: ...
-    @property
-    def lines(self) -> Sequence[Any]: ...
-    @property
-    def count(self) -> int: ...
-    @property
-    def ages(self) -> Mapping[str, float | None]: ...
-    @property
-    def now(self) -> float: ...
-    @property
-    def clock(self) -> float: ...
+    document: Document
+    ages: Mapping[str, float | None]
+    now: float
+    clock: float
+    lines: Sequence[str] = ()
+    count: int = 0
 
 
 @dataclass(eq=False)
 class Follower:
-    """One socket. ``looks``: how its page shows the drawings. ``replies``: still to be sent."""
+    """One socket. ``replies``: still to be sent."""
 
     socket: WebSocket
-    looks: dict[str, Any] = field(default_factory=dict)
     replies: list[str] = field(default_factory=list)
     wake: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Views:
     """``snapshot``: what is to be seen now; taken only while somebody follows. ``stop``: of the
-    person with a name. ``drawings``: those of a snapshot, as JSON text, for a page's looks.
+    person with a name.
     """
 
     def __init__(
-        self,
-        snapshot: Callable[[], Snapshot],
-        stop: Callable[[str], Awaitable[Outcome]],
-        drawings: Callable[[Any, Mapping[str, Any]], Mapping[str, str]] = lambda shown, looks: {},
+        self, snapshot: Callable[[], Snapshot], stop: Callable[[str], Awaitable[Outcome]]
     ) -> None:
-        self._snapshot, self._stop, self._drawings = snapshot, stop, drawings
+        self._snapshot, self._stop = snapshot, stop
         self._followers: set[Follower] = set()
         self._shown: Snapshot | None = None
         self._before: Snapshot | None = None
         self._change = ''  # from ``_before`` to ``_shown``, encoded
-        self._texts: dict[str, tuple[object, str]] = {}  # of the parts
         self._looking: asyncio.Task[None] | None = None
         self._stops: set[asyncio.Task[None]] = set()
 
@@ -102,7 +93,7 @@ class Views:
             await asyncio.wait([sender])
 
     def _receive(self, follower: Follower, text: str) -> None:
-        """``stop``: the name of a person; ``looks``: by drawing; ``echo``: comes back at once."""
+        """``stop``: the name of a person; ``echo``: comes back at once."""
         try:
             given = json.loads(text)
         except (ValueError, RecursionError):
@@ -115,9 +106,6 @@ class Views:
             job.add_done_callback(self._stops.discard)
         if isinstance(echo := given.get('echo'), int | float):
             self._reply(follower, {'echo': echo})
-        if isinstance(looks := given.get('looks'), dict):
-            follower.looks = looks
-            follower.wake.set()
 
     async def _run_stop(self, follower: Follower, name: object) -> None:
         try:
@@ -127,7 +115,7 @@ class Views:
             outcome = Outcome(False, f'It failed inside ({type(error).__name__}).')
         self._reply(follower, {'stopped': {'ok': outcome.ok, 'words': outcome.answer}})
 
-    def _reply(self, follower: Follower, message: dict[str, Any]) -> None:
+    def _reply(self, follower: Follower, message: Document) -> None:
         follower.replies.append(json.dumps(message))
         follower.wake.set()
 
@@ -152,69 +140,39 @@ class Views:
 
     async def _send(self, follower: Follower) -> None:
         sent: Snapshot | None = None
-        drawn: dict[str, str] = {}
         try:
-            while True:
+            # Python 3.11's wait_for may take a cancellation for the end of the send.
+            while follower in self._followers:
                 await follower.wake.wait()
                 follower.wake.clear()
                 texts, follower.replies = follower.replies, []
-                try:
-                    if (shown := self._shown) is not None:
-                        new = self._new_drawings(shown, follower.looks, drawn)
-                        if shown is not sent or new:
-                            texts.append(self._message(sent, shown, new))
-                        sent = shown
-                        drawn |= new
-                except Exception:  # the next look may succeed
-                    _log.exception('event=page_not_shown')
+                if (shown := self._shown) is not None and shown is not sent:
+                    texts.append(self._message(sent, shown))
+                    sent = shown
                 for text in texts:
                     await asyncio.wait_for(follower.socket.send_text(text), SEND_TIMEOUT_S)
         except (*CLIENT_GONE, WebSocketDisconnect, RuntimeError):
             with suppress(*CLIENT_GONE, WebSocketDisconnect, RuntimeError):  # its page asks anew
                 await asyncio.wait_for(follower.socket.close(), SEND_TIMEOUT_S)
 
-    def _new_drawings(
-        self, shown: Snapshot, looks: Mapping[str, Any], drawn: Mapping[str, str]
-    ) -> dict[str, str]:
-        found = self._drawings(shown, looks)
-        return {name: text for name, text in found.items() if drawn.get(name) is not text}
-
-    def _message(self, sent: Snapshot | None, shown: Snapshot, drawings: Mapping[str, str]) -> str:
-        if sent is shown:
-            fields = '"parts":{}'
-        elif sent is not None and sent is self._before:
-            fields = self._change
-        else:
-            fields = self._since(sent, shown)
-        inside = ','.join(f'"{name}":{text}' for name, text in drawings.items())
-        return f'{{{fields},"drawings":{{{inside}}}}}'
+    def _message(self, sent: Snapshot | None, shown: Snapshot) -> str:
+        is_next = sent is not None and sent is self._before
+        return self._change if is_next else self._since(sent, shown)
 
     def _since(self, sent: Snapshot | None, shown: Snapshot) -> str:
-        """What of ``shown`` is new after ``sent``, as the fields of a JSON object."""
-        known = {} if sent is None else sent.parts
-        parts = [
-            f'"{name}":{self._text(name, facts)}'
-            for name, facts in shown.parts.items()
-            if known.get(name) is not facts
-        ]
+        """What of ``shown`` is new after ``sent``, as JSON."""
         beat = {
             'clock': shown.clock,
             'now': shown.now,
             'ages': dict(shown.ages),
             'pages': len(self._followers),
         }
-        fields = [f'"parts":{{{",".join(parts)}}}', f'"beat":{json.dumps(beat)}']
+        message: Document = {'patch': patch_of(sent.document if sent else {}, shown.document)}
+        message['beat'] = beat
         fresh = len(shown.lines) if sent is None else shown.count - sent.count
-        if fresh:
-            lines = shown.lines[max(0, len(shown.lines) - fresh) :]
-            replace = json.dumps(sent is None or fresh > len(shown.lines))
-            fields += [f'"lines":{json.dumps(list(lines))}', f'"replace":{replace}']
         if sent is None:
-            fields.append(f'"process":"{PROCESS}"')
-        return ','.join(fields)
-
-    def _text(self, name: str, facts: object) -> str:
-        known = self._texts.get(name)
-        if known is None or known[0] is not facts:
-            known = self._texts[name] = (facts, json.dumps(facts, default=str))
-        return known[1]
+            message['process'] = PROCESS
+        if sent is None or fresh > len(shown.lines):
+            message['replace'] = True
+        lines = shown.lines[max(0, len(shown.lines) - fresh) :] if fresh else ()
+        return f'{json.dumps(message, default=str)[:-1]},"lines":[{",".join(lines)}]}}'

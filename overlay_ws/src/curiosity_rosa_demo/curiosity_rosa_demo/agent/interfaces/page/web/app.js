@@ -1,22 +1,24 @@
 // The page of a robot: its panels, each with the part of the view that it shows.
 import { html } from './modules/html.js';
-import { drawing, parts, shown } from './modules/shown.js';
+import { facts, shown } from './modules/shown.js';
 import Alarms from './panels/alarms.js';
 import BrowserSettings from './panels/browser_settings.js';
 import Camera from './panels/camera.js';
 import Captures from './panels/captures.js';
 import CommandLine from './panels/command_line.js';
 import Conversation from './panels/conversation.js';
-import Drawing from './panels/drawing.js';
 import Ground from './panels/ground.js';
 import WorldMap from './panels/map.js';
 import Plan from './panels/plan.js';
+import Plot from './panels/plot.js';
 import Progress from './panels/progress.js';
 import QuestionAlert from './panels/question_alert.js';
 import Status from './panels/status.js';
+import Steps from './panels/steps.js';
 import TaskDrawer from './panels/task_drawer.js';
 import Tasks from './panels/tasks.js';
 import TimeBar from './panels/time_bar.js';
+import Times from './panels/times.js';
 import Trace from './panels/trace.js';
 import Triggers from './panels/triggers.js';
 import { createApp, defineComponent } from './vendor/vue.js';
@@ -43,49 +45,45 @@ const Page = defineComponent({
     task: '',
   }),
   render() {
-    const facts = parts();
-    if (!facts.status) return html`<p class="quiet">Waiting for the agent …</p>`;
+    const { about } = shown.live;
+    if (!about) return html`<p class="quiet">Waiting for the agent …</p>`;
+    const shows = facts(about);
+    const known = shown.past ?? shown.live;
     const opens = (/** @type {string} */ id) => {
       this.task = id;
     };
-    const { about } = facts;
     return html`
-      <${Status} facts=${facts.status} />
-      <${Alarms} facts=${facts.alarms} />
-      <${QuestionAlert} facts=${facts.approvals} />
+      <${Status} facts=${shows.status} />
+      <${Alarms} facts=${shows.alarms} />
+      <${QuestionAlert} rows=${shows.questions} />
       <${TimeBar} facts=${shown.time} />
       <div class="hidden-panels"></div>
       <div class="board">
         <div class="column place">
-          ${section('map', 'Map', html`<${WorldMap} facts=${drawing('map')} label="Map of the rover and its surroundings" />`)}
+          ${section('map', 'Map', html`<${WorldMap} about=${about} />`)}
           ${section(
             'tasks',
             'Tasks',
-            html`<${Progress} facts=${facts.progress} />`,
-            html`<${Tasks} facts=${facts.tasks} onOpen=${opens} />`,
-            html`<${Drawing} name="times" facts=${drawing('times')} label="Tasks over time" />`,
-            html`<${Triggers} facts=${facts.triggers} />`,
+            html`<${Progress} rows=${shows.progress} />`,
+            html`<${Tasks} rows=${shows.tasks} onOpen=${opens} />`,
+            html`<${Times} tasks=${known.tasks} />`,
+            html`<${Triggers} rows=${shows.triggers} />`,
           )}
         </div>
         <div class="column look">
           ${section(
             'camera',
             'Camera',
-            html`<${Camera} facts=${facts.captures} period=${about.camera_period_s} />`,
-            html`<${Captures} facts=${facts.captures} />`,
-            html`<${Ground} facts=${facts.ground} />`,
+            html`<${Camera} facts=${shows.captures} period=${about.camera_period_s} />`,
+            html`<${Captures} facts=${shows.captures} />`,
+            html`<${Ground} facts=${shows.ground} />`,
           )}
-          ${section('plan', 'Plan', html`<${Plan} facts=${facts.plan} />`)}
-          ${section('plot', 'Score over position', html`<${Drawing} name="plot" facts=${drawing('plot')} label="Score of the captures over position" />`)}
+          ${section('plan', 'Plan', html`<${Plan} facts=${shows.plan} />`)}
+          ${section('plot', 'Score over position', html`<${Plot} captures=${known.captures} about=${about} />`)}
         </div>
         <div class="column talking">
-          ${section('talk', 'Conversation', html`<${Conversation} facts=${facts.talk} />`, html`<${CommandLine} commands=${about.commands} />`)}
-          ${section(
-            'thought',
-            'Trace',
-            html`<${Drawing} name="steps" facts=${drawing('steps')} label="Where the time of the last turn went" />`,
-            html`<${Trace} />`,
-          )}
+          ${section('talk', 'Conversation', html`<${Conversation} captures=${shows.captures.rows} said=${shown.live.talk ?? []} questions=${shows.questions} tasks=${shows.tasks} />`, html`<${CommandLine} commands=${about.commands} />`)}
+          ${section('thought', 'Trace', html`<${Steps} />`, html`<${Trace} />`)}
         </div>
       </div>
       <${TaskDrawer} task=${this.task} onOpen=${opens} />

@@ -5,13 +5,13 @@
 /** A line of the trace. `role`: what it is in a conversation. `took`: seconds after the line before. */
 interface TraceRow {
   readonly id: string;
+  readonly event: TraceJson;
   readonly ts: number;
   readonly took: number | null;
   readonly kind: string;
   readonly tool: string;
   readonly text: string;
   readonly ok: boolean | null;
-  readonly score: number | null;
   readonly replay: boolean;
   /** Of the agent that ran before this one. */
   readonly earlier: boolean;
@@ -44,6 +44,7 @@ interface TaskRow {
   held: boolean;
   live: boolean;
   runs: boolean;
+  waits: boolean;
   urgent: boolean;
   priority: number;
   seq: number;
@@ -64,13 +65,18 @@ interface TaskDetail extends TaskRow {
   usage: string;
   history: { at: number; state: string; reason: string }[];
   plan: PlanFacts;
-  progress: ProgressFacts;
-  captures: CapturesFacts;
+  progress: ProgressRow[];
+  captures: CaptureRow[];
 }
 
-/** `fraction` null: unknown. */
-interface ProgressFacts {
-  rows: { id: string; skill: string; text: string; fraction: number | null }[];
+/** How far a running skill is. `fraction` null: unknown. */
+interface ProgressRow {
+  id: string;
+  /** The ID of its task. */
+  task: string;
+  skill: string;
+  text: string;
+  fraction: number | null;
 }
 
 interface PlanStep {
@@ -208,36 +214,6 @@ interface TriggerRow {
   why: string;
 }
 
-/** A drawing of the server. `view`: the part of the world that it shows, x_min, x_max, y_min, y_max. */
-interface DrawingFacts {
-  svg: string;
-  view: [number, number, number, number] | null;
-}
-
-/** A robot of the fleet. The parts after `limit` are there once its state is known. */
-interface FleetRobotFacts {
-  name: string;
-  url: string;
-  link: 'live' | 'lost' | 'waiting';
-  failure: string;
-  stop: { ok: boolean; text: string } | null;
-  age: string;
-  limit: number;
-  mode?: string;
-  doing?: string;
-  facts?: { name: string; text: string; bad: boolean }[];
-  questions?: string[];
-}
-
-interface FleetHeadFacts {
-  robots: number;
-  live: number;
-  lost: number;
-  safe: number;
-  questions: number;
-  name_chars: number;
-}
-
 /** A result: whether it succeeded, and a text for the operator. */
 interface Told {
   ok: boolean;
@@ -255,41 +231,186 @@ interface Beat {
 }
 
 /** What does not change while the agent runs. */
-interface AboutFacts {
+interface About {
   camera_period_s: number;
   commands: [name: string, argument: string, help: string][];
   fleet: boolean;
   /** The longest name of a person. */
   name_chars: number;
+  /** Which rover it is, such as the stand-in; empty where nobody has said. */
+  body: string;
+  /** The age in seconds from which a source is stale. */
+  limits: Record<string, number>;
+  /** From the middle of the rover, in metres. */
+  rover: { front_m: number; rear_m: number; half_width_m: number };
+  zone: { bright_zone_x_min: number; bright_zone_x_max: number; bright_zone_half_width: number };
+  fence: { enabled: boolean; x_min: number; x_max: number; y_min: number; y_max: number };
+  score_threshold: number;
+  /** The model by which the simulator scores: 0 up to x_min, 1 from x_good on. */
+  light: { x_min: number; x_good: number };
 }
 
-/** The parts of the view: of a robot, and of the fleet. */
-interface ViewParts {
-  about: AboutFacts;
-  alarms: AlarmsFacts;
-  approvals: { rows: QuestionRow[] };
-  captures: CapturesFacts;
-  ground: GroundFacts;
-  plan: PlanFacts;
-  progress: ProgressFacts;
-  scene: { pose: [x: number, y: number, yaw: number] | null };
-  status: StatusFacts;
-  talk: { captures: CaptureRow[]; lines: TalkLine[]; questions: QuestionRow[] };
-  tasks: { rows: TaskRow[]; past?: boolean };
-  time: Pick<TimeFacts, 'start' | 'end' | 'marks' | 'note'>;
-  triggers: { rows: TriggerRow[]; past?: boolean };
-  head: FleetHeadFacts;
-  robots: FleetRobotFacts[];
+// --- The public JSON: what the routes of the HTTP API give. A missing value is unknown, or null there. ---
+
+interface Place {
+  x: number;
+  y: number;
+  yaw_rad?: number;
 }
 
-/** A message of the socket /view: what has changed; the first has all. */
+interface RehearsalJson {
+  text?: string;
+  path?: [x: number, y: number][];
+  real?: { exceeded?: string[] } | null;
+}
+
+/** GET /state, without what changes with every tick. */
+interface StateJson {
+  brain_state?: {
+    world?: { obstacles?: { distance_m?: unknown; bearing_rad?: unknown }[] };
+    robot?: {
+      mast?: string;
+      appendages?: Record<string, string>;
+      moving?: boolean;
+      estop?: boolean;
+      safety_latch?: string;
+      silent?: string[];
+      battery_pct?: number;
+      battery_state?: string;
+    };
+    tasks?: {
+      mode?: string;
+      mode_reason?: string;
+      active_task_id?: string;
+      queue?: { task_id: string; goal: string }[];
+    };
+    skills?: {
+      running?: { goal_id: string; task_id: string; skill_name: string; progress?: Record<string, unknown> }[];
+    };
+    /** A model may have written the plan. */
+    react?: { plan?: unknown; rehearsal?: RehearsalJson };
+  };
+  pose?: Place;
+  nodes?: { name: string; ok: boolean; heard: boolean; text: string }[];
+  ready?: string;
+  auto?: string;
+  auto_on?: boolean;
+  usage_text?: string;
+  replay?: string;
+  sources?: string[];
+  way_ahead?: string;
+  warnings?: string[];
+}
+
+/** GET /tasks/ID, with its history. */
+interface TaskJson {
+  id: string;
+  name: string;
+  state: string;
+  priority: number;
+  metadata?: Record<string, unknown>;
+  reason: string;
+  held: boolean;
+  urgent: boolean;
+  seq: number;
+  summary: string;
+  asked_by: string;
+  created_at: string;
+  updated_at: string;
+  history: { at: number; state: string; reason: string }[];
+}
+
+/** Of GET /approvals. */
+interface QuestionJson {
+  id: string;
+  text: string;
+  op: { skill: string; arguments: Record<string, unknown> } | null;
+  reasons: string[];
+  until: number | null;
+  rehearsal: RehearsalJson | null;
+}
+
+/** Of GET /captures. */
+interface CaptureJson {
+  event_id: string;
+  at: number;
+  score: number;
+  is_good: boolean;
+  pose?: Place;
+}
+
+/** Of GET /triggers. */
+interface TriggerJson {
+  name: string;
+  state: string;
+  condition: string;
+  action: string;
+  value?: unknown;
+  why_not: string;
+}
+
+/** GET /ground. */
+interface GroundJson {
+  event_id: string;
+  at: number;
+  analysis: { geometry_note: string };
+  figures: { name: string; value: string; sure: string }[];
+  has_picture: boolean;
+}
+
+/** Of GET /trace. `earlier`: of the agent that ran before this one. A restart has its ID and time alone. */
+interface TraceJson {
+  readonly event_id: string;
+  readonly ts: number;
+  readonly kind: string;
+  readonly message?: string;
+  readonly tool_name?: string | null;
+  readonly ok?: boolean | null;
+  readonly score?: number | null;
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, unknown>> | null;
+  readonly earlier?: boolean;
+}
+
+/** What is known of the robot. Of another time, what is unknown is missing. */
+interface RobotDocument {
+  about?: About;
+  state?: StateJson;
+  tasks?: Record<string, TaskJson>;
+  approvals?: QuestionJson[];
+  triggers?: Record<string, TriggerJson>;
+  captures?: Record<string, CaptureJson>;
+  ground?: GroundJson;
+  talk?: TalkLine[];
+  trail?: [x: number, y: number][];
+  time?: Pick<TimeFacts, 'start' | 'marks' | 'note'> & { end?: number };
+}
+
+/** A robot as the fleet knows it, with its last good answers. */
+interface FleetRobotJson {
+  name: string;
+  url: string;
+  link: 'live' | 'lost' | 'waiting';
+  failure: string;
+  stop?: { ok: boolean; answer: string; took_ms: number };
+  state?: StateJson;
+  approvals?: QuestionJson[];
+}
+
+interface FleetDocument {
+  name_chars?: number;
+  limit_s?: number;
+  robots?: Record<string, FleetRobotJson>;
+}
+
+/** A message of the socket /view. The first one, which has `process`, has all. */
 interface ViewMessage {
-  /** Of the agent's run; of the first message only. */
+  /** Of the agent's run. */
   process?: string;
-  parts?: Partial<ViewParts>;
-  drawings?: Record<string, DrawingFacts>;
+  /** What has changed: a JSON Merge Patch (RFC 7396). */
+  patch?: Record<string, unknown>;
   /** Lines of the trace: the new ones, or, with `replace`, all. */
-  lines?: TraceRow[];
+  lines?: TraceJson[];
   replace?: boolean;
   beat?: Beat;
   /** What came of a stop. */
@@ -309,7 +430,7 @@ interface BrowserSettings {
 interface HeadScripts {
   // link.js
   /** All that the socket has told so far. */
-  view: { parts: ViewParts; drawings: Record<string, DrawingFacts>; lines: TraceRow[] };
+  view: { document: RobotDocument & FleetDocument; lines: readonly TraceJson[] };
   refresh(): void;
   /** Through the socket, if it is open. */
   send(message: Record<string, unknown>): void;

@@ -97,14 +97,32 @@
     };
   }
 
+  /**
+   * A document after a JSON Merge Patch. What has not changed stays the same object.
+   * @param {Record<string, any>} before
+   * @param {Record<string, any>} patch
+   */
+  function patched(before, patch) {
+    const after = { ...before };
+    for (const [key, value] of Object.entries(patch)) {
+      if (value === null) delete after[key];
+      else if (typeof value !== 'object' || Array.isArray(value)) after[key] = value;
+      else after[key] = patched(isObject(after[key]) ? after[key] : {}, value);
+    }
+    return after;
+  }
+
+  /** @param {unknown} value */
+  const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
   /** @param {ViewMessage} message */
   function take(message) {
     if (process && message.process && message.process !== process) window.location.reload();
     process = message.process ?? process;
-    Object.assign(link.view.parts, message.parts);
-    Object.assign(link.view.drawings, message.drawings);
-    if (message.lines)
-      link.view.lines = message.replace ? message.lines : [...link.view.lines, ...message.lines].slice(-KEPT);
+    const { view } = link;
+    if (message.patch) view.document = patched(message.process ? {} : view.document, message.patch);
+    if (message.replace) view.lines = message.lines ?? [];
+    else if (message.lines?.length) view.lines = [...view.lines, ...message.lines].slice(-KEPT);
     window.dispatchEvent(new CustomEvent('view', { detail: message }));
     if (message.stopped) window.dispatchEvent(new CustomEvent('stop-answered', { detail: message.stopped }));
     if (message.echo) trip = (performance.now() - message.echo) / 1000;
@@ -148,7 +166,7 @@
 
   const link = {
     /** @type {HeadScripts['view']} */
-    view: { parts: /** @type {ViewParts} */ ({}), drawings: {}, lines: [] },
+    view: { document: {}, lines: [] },
     refresh,
     /** @param {Record<string, unknown>} message */
     send(message) {

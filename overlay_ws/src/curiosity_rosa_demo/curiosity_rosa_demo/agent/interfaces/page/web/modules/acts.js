@@ -148,10 +148,10 @@ function goalTask(what, x, y) {
   /** @param {number} value */
   const round = (value) => Math.round(value * 100) / 100;
   if (what === 'drive') return { name: 'navigate_to_pose', metadata: { x: round(x), y: round(y) } };
-  const pose = shown.live.parts.scene?.pose;
+  const pose = shown.live.state?.pose;
   if (!pose) return null;
-  const yaw = Math.atan2(y - pose[1], x - pose[0]);
-  const [east, north] = [pose[0] + FACE_M * Math.cos(yaw), pose[1] + FACE_M * Math.sin(yaw)];
+  const yaw = Math.atan2(y - pose.y, x - pose.x);
+  const [east, north] = [pose.x + FACE_M * Math.cos(yaw), pose.y + FACE_M * Math.sin(yaw)];
   return {
     name: 'navigate_to_pose',
     metadata: { x: round(east), y: round(north), yaw_rad: Math.round(yaw * 1000) / 1000 },

@@ -1,31 +1,45 @@
-// Where on the map a place is. The server draws the map; a view says which part of the world, in
-// metres, the drawing of so many pixels shows. Pure.
+// Where on the map a place is: from metres of the world to pixels of the drawing, the same scale both ways. Pure.
 
 /**
  * @typedef {{ width: number, height: number }} Box in pixels
  * @typedef {[number, number]} Point
  * @typedef {{ x: number, y: number, scale: number }} Centre in metres, and in pixels a metre
- * @typedef {Centre & { metres: (across: number, down: number) => Point, pixels: (east: number, north: number) => Point }} Frame
+ * @typedef {Box & Centre & { metres: (across: number, down: number) => Point, pixels: (east: number, north: number) => Point }} Frame
  */
 
 const MIN_SCALE = 0.2; // pixels a metre
 const MAX_SCALE = 400;
+const MARGIN = 26; // around a view; it has room for numbers
 
 /**
- * @param {[number, number, number, number]} view x_min, x_max, y_min, y_max
+ * @param {Centre} centre
  * @param {Box} box
  * @returns {Frame}
  */
-export function frame(view, box) {
-  const [xMin, xMax, yMin, yMax] = view;
-  const scale = Math.min(box.width / (xMax - xMin), box.height / (yMax - yMin));
-  const [x, y] = [(xMin + xMax) / 2, (yMin + yMax) / 2];
+export function frame({ x, y, scale }, { width, height }) {
   return {
+    width,
+    height,
     x,
     y,
     scale,
-    metres: (across, down) => [x + (across - box.width / 2) / scale, y - (down - box.height / 2) / scale],
-    pixels: (east, north) => [box.width / 2 + (east - x) * scale, box.height / 2 - (north - y) * scale],
+    metres: (across, down) => [x + (across - width / 2) / scale, y - (down - height / 2) / scale],
+    pixels: (east, north) => [width / 2 + (east - x) * scale, height / 2 - (north - y) * scale],
+  };
+}
+
+/**
+ * The centre and scale at which a box shows all of a view.
+ * @param {[xMin: number, xMax: number, yMin: number, yMax: number]} view in metres
+ * @param {Box} box
+ * @returns {Centre}
+ */
+export function fitted([xMin, xMax, yMin, yMax], { width, height }) {
+  const [wide, high] = [Math.max(1, width - 2 * MARGIN), Math.max(1, height - 2 * MARGIN)];
+  return {
+    x: (xMin + xMax) / 2,
+    y: (yMin + yMax) / 2,
+    scale: Math.min(wide / (xMax - xMin), high / (yMax - yMin)),
   };
 }
 

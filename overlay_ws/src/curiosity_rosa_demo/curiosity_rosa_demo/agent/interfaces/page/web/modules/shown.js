@@ -1,20 +1,29 @@
 // What the page shows: the live view, which link.js receives, or the view of another time, which this asks for.
 import { shallowReactive } from '../vendor/vue.js';
+import {
+  alarmsFacts,
+  capturesFacts,
+  groundFacts,
+  progressRows,
+  questionRows,
+  shownPlan,
+  statusFacts,
+  triggerRows,
+} from './state_facts.js';
+import { taskRows } from './task_facts.js';
+import { isReplay } from './trace_facts.js';
 import { traceRows } from './trace_rows.js';
 
 const SPEEDS = [1, 2, 5, 10];
 const PLAY_MS = 200;
-/** @type {(keyof ViewParts)[]} */
-const LIVE_PARTS = ['about', 'alarms', 'approvals', 'time'];
-
-/** @typedef {{ parts: ViewParts, drawings: Record<string, DrawingFacts> }} View */
 
 const { view } = window.curiosity;
 
 export const shown = shallowReactive({
-  /** @type {View} */
-  live: { parts: { ...view.parts }, drawings: { ...view.drawings } },
-  /** @type {View | null} of another time */
+  live: view.document,
+  /** Whether a recording is played to the robot's topics. */
+  replay: false,
+  /** @type {RobotDocument | null} of another time */
   past: null,
   /** @type {TimeFacts} */
   time: {
@@ -38,8 +47,6 @@ export const shown = shallowReactive({
   looksBack: () => shown.time.at !== null,
 });
 
-/** @type {Record<string, unknown>} how each drawing is shown here */
-const looks = {};
 let asked = 0; // the number of the newest request for another time
 let asking = false;
 let count = -1; // of the lines that are shown of another time
@@ -49,34 +56,35 @@ const setTime = (facts) => {
   shown.time = { ...shown.time, ...facts };
 };
 
-/** The parts that are shown. @returns {ViewParts} */
-export function parts() {
-  const { live, past } = shown;
-  if (!past) return live.parts;
-  const kept = Object.fromEntries(LIVE_PARTS.map((name) => [name, live.parts[name]]));
-  return { ...past.parts, ...kept, talk: { ...live.parts.talk, captures: past.parts.captures.rows } };
+/** What the panels show. Alarms, questions and lines are those of now, whatever time is shown. @param {About} about */
+export function facts(about) {
+  const { live, past, replay } = shown;
+  const known = past ?? live;
+  const back = past !== null;
+  const now = Math.floor(window.curiosity.now() / 10) * 10;
+  const tasks = taskRows(known.tasks);
+  return {
+    status: statusFacts(known.state, tasks, about, replay, back),
+    alarms: alarmsFacts(live.state, taskRows(live.tasks), replay, now),
+    questions: questionRows(live.approvals),
+    captures: capturesFacts(known.captures, replay, back),
+    plan: shownPlan(known.state),
+    progress: progressRows(known.state),
+    tasks,
+    triggers: triggerRows(known.triggers),
+    ground: groundFacts(known.ground, back),
+  };
 }
 
-/** @param {string} name */
-export const drawing = (name) => (shown.past ?? shown.live).drawings[name];
-
-/**
- * How a drawing is shown here.
- * @param {string} name
- * @param {unknown} look
- */
-export function setLook(name, look) {
-  looks[name] = look;
-  window.curiosity.send({ looks });
-  if (shown.looksBack()) see();
-}
+const timeOfLive = () => ({ start: null, end: null, ...shown.live.time });
 
 /** @param {CustomEvent<ViewMessage>} event */
 function received({ detail }) {
-  if (detail.parts) shown.live = { ...shown.live, parts: { ...shown.live.parts, ...detail.parts } };
-  if (detail.drawings) shown.live = { ...shown.live, drawings: { ...shown.live.drawings, ...detail.drawings } };
-  if (shown.time.recording === '' && detail.parts?.time) setTime(detail.parts.time);
-  if (detail.lines && !shown.past) (detail.replace ? traceRows.replace : traceRows.add)(detail.lines);
+  if (detail.patch && Object.keys(detail.patch).length) shown.live = view.document;
+  if (shown.time.recording === '' && detail.patch?.time) setTime(timeOfLive());
+  shown.replay = Boolean(view.document.state?.replay) || isReplay(view.lines.at(-1));
+  if (!shown.past && (detail.replace || detail.lines?.length))
+    (detail.replace ? traceRows.replace : traceRows.add)(detail.lines ?? []);
 }
 
 /** Asks for the time that is to be shown; the newest request counts, one is on its way at once. */
@@ -86,13 +94,13 @@ async function see() {
   asking = true;
   const { at, recording } = shown.time;
   const number = asked;
-  const query = new URLSearchParams({ at: String(at), recording, looks: JSON.stringify(looks) });
+  const query = new URLSearchParams({ at: String(at), recording });
   const answer = await fetch(`/view?${query}`, { cache: 'no-store' }).catch(() => null);
   const found = answer?.ok ? await answer.json().catch(() => null) : null;
   asking = false;
   if (shown.time.at === null || shown.time.recording !== recording) return; // live again, or of another story
   if (found) {
-    shown.past = { parts: found.parts, drawings: found.drawings };
+    shown.past = found.document;
     if (found.count !== count) traceRows.replace(found.lines);
     count = found.count;
   }
@@ -112,7 +120,7 @@ function show(at) {
 }
 
 function live() {
-  setTime({ at: null, playing: false, recording: '', reading: '', problem: '', ...shown.live.parts.time });
+  setTime({ at: null, playing: false, recording: '', reading: '', problem: '', ...timeOfLive() });
   shown.past = null;
   shown.since = null;
   traceRows.replace(view.lines);
@@ -175,8 +183,7 @@ export function changeTime({ act, at, speed, name }) {
 }
 
 window.addEventListener('view', received);
-window.addEventListener('view-opened', () => window.curiosity.send({ looks }));
 setInterval(step, PLAY_MS);
 readRecordings();
 traceRows.replace(view.lines);
-if (view.parts.time) setTime(view.parts.time);
+setTime(timeOfLive());

@@ -2,6 +2,19 @@
 // run by urgency, then by priority, the highest first, then in the order of their submission.
 
 /** @type {Record<string, number>} */
+/** @type {Record<string, string>} by state */
+export const taskSigns = {
+  pending: '○',
+  waiting: '◔',
+  active: '►',
+  paused: '‖',
+  recovering: '↻',
+  completed: '✓',
+  failed: '▲',
+  cancelled: '⊘',
+};
+
+/** @type {Record<string, number>} */
 const KEYS = { '+': 1, '=': 1, '-': -1 };
 
 /**

@@ -6,7 +6,7 @@ import { ApprovalForm } from '../modules/approval_form.js';
 import { captureUrl, pickCapture } from '../modules/captures.js';
 import { html } from '../modules/html.js';
 import { newestLast } from '../modules/newest_last.js';
-import { parts, shown } from '../modules/shown.js';
+import { shown } from '../modules/shown.js';
 import { talkItems } from '../modules/talk_items.js';
 import { traceRows } from '../modules/trace_rows.js';
 import { defineComponent } from '../vendor/vue.js';
@@ -14,8 +14,6 @@ import { defineComponent } from '../vendor/vue.js';
 /** @import { PropType } from '../vendor/vue.js' */
 /** @import { Act, Sentence } from '../modules/conversation.js' */
 /** @import { TalkItem } from '../modules/talk_items.js' */
-
-/** @typedef {{ captures: CaptureRow[], lines: TalkLine[], questions: QuestionRow[] }} TalkFacts */
 
 const SHOWN = 200; // entries
 /** @type {Record<string, number>} */
@@ -34,7 +32,12 @@ export default defineComponent({
   mixins: [newestLast],
   stops: '.talk-lines > li',
   holds: '.approval',
-  props: { facts: { type: /** @type {PropType<TalkFacts>} */ (Object), required: true } },
+  props: {
+    captures: { type: /** @type {PropType<CaptureRow[]>} */ (Array), required: true },
+    said: { type: /** @type {PropType<TalkLine[]>} */ (Array), required: true },
+    questions: { type: /** @type {PropType<QuestionRow[]>} */ (Array), required: true },
+    tasks: { type: /** @type {PropType<TaskRow[]>} */ (Array), required: true },
+  },
   data: () => ({
     /** @type {readonly TraceRow[]} */
     rows: traceRows.all(),
@@ -47,24 +50,24 @@ export default defineComponent({
     lines() {
       const { since, own } = shown;
       const { at } = shown.time;
-      const known = new Set(this.facts.lines.map((line) => line.token));
-      const lines = [...this.facts.lines, ...own.filter((line) => !known.has(line.token))];
+      const known = new Set(this.said.map((line) => line.token));
+      const lines = [...this.said, ...own.filter((line) => !known.has(line.token))];
       return at === null ? lines : lines.filter((line) => line.at <= at || line.at >= (since ?? at));
     },
     /** @returns {TalkItem[]} */
     items() {
-      return talkItems(this.rows, this.lines, this.facts.questions, SHOWN);
+      return talkItems(this.rows, this.lines, this.questions, SHOWN);
     },
     /** @returns {Map<string, CaptureRow>} */
     pictures() {
-      return new Map(this.facts.captures.map((row) => [row.id, row]));
+      return new Map(this.captures.map((row) => [row.id, row]));
     },
   },
   watch: {
     lines() {
       this.grown();
     },
-    'facts.questions'() {
+    questions() {
       this.grown();
     },
   },
@@ -111,7 +114,7 @@ export default defineComponent({
     },
     /** @param {TalkLine} line */
     typed(line) {
-      const behind = line.task && parts().tasks?.rows.find((row) => row.id === line.task)?.behind;
+      const behind = line.task && this.tasks.find((row) => row.id === line.task)?.behind;
       const words = [line.words, behind].filter(Boolean).join(', ');
       return [
         line.text &&
@@ -147,7 +150,7 @@ export default defineComponent({
     },
     /** @param {string} id of a question */
     isOpen(id) {
-      return this.facts.questions.some((question) => question.id === id);
+      return this.questions.some((question) => question.id === id);
     },
     /** @param {KeyboardEvent} event */
     onKey(event) {

@@ -5,27 +5,39 @@ import { defineComponent } from '../vendor/vue.js';
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  props: { facts: { type: /** @type {PropType<FleetHeadFacts>} */ (Object), required: true } },
+  props: { robots: { type: /** @type {PropType<FleetRobotJson[]>} */ (Array), required: true } },
+  computed: {
+    /** Lost robots call for nothing but their connection. */
+    counts() {
+      const live = this.robots.filter((robot) => robot.link === 'live');
+      return {
+        live: live.length,
+        lost: this.robots.filter((robot) => robot.link === 'lost').length,
+        safe: live.filter((robot) => robot.state?.brain_state?.tasks?.mode === 'SAFE').length,
+        questions: live.reduce((sum, robot) => sum + (robot.approvals?.length ?? 0), 0),
+      };
+    },
+  },
   render() {
-    const { facts } = this;
+    const { counts, robots } = this;
     return html`
       <header class="fleet-head" aria-label="All robots">
         <h1>Fleet</h1>
         <ul>
-          <li>● ${facts.live} of ${facts.robots} connected</li>
-          ${facts.lost > 0 && html`<li class="bad">✕ ${facts.lost} lost</li>`}
-          ${facts.safe > 0 && html`<li class="bad">■ ${facts.safe} in SAFE</li>`}
-          ${facts.questions > 0 && html`<li class="asks">${facts.questions === 1 ? '1 question waits' : `${facts.questions} questions wait`}</li>`}
+          <li>● ${counts.live} of ${robots.length} connected</li>
+          ${counts.lost > 0 && html`<li class="bad">✕ ${counts.lost} lost</li>`}
+          ${counts.safe > 0 && html`<li class="bad">■ ${counts.safe} in SAFE</li>`}
+          ${counts.questions > 0 && html`<li class="asks">${counts.questions === 1 ? '1 question waits' : `${counts.questions} questions wait`}</li>`}
         </ul>
         <span id="delay" class="quiet" title="Round trip to this agent, and the age of its newest data"></span>
       </header>`;
   },
   watch: {
-    facts: {
+    counts: {
       immediate: true,
-      /** @param {FleetHeadFacts} facts */
-      handler(facts) {
-        window.curiosity.attention({ mode: facts.safe ? 'SAFE' : 'IDLE', open: facts.questions });
+      /** @param {{ safe: number, questions: number }} counts */
+      handler({ safe, questions }) {
+        window.curiosity.attention({ mode: safe ? 'SAFE' : 'IDLE', open: questions });
       },
     },
   },

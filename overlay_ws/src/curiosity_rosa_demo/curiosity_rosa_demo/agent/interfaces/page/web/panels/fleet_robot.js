@@ -2,17 +2,21 @@
 // leads to its page, and so does a click anywhere on it.
 import { html } from '../modules/html.js';
 import { LivePicture } from '../modules/live_picture.js';
+import { batteryFacts, wheelsText } from '../modules/state_facts.js';
+import { clip, clipColumns } from '../modules/text.js';
 import { defineComponent, markRaw } from '../vendor/vue.js';
 
 /** @import { PropType } from '../vendor/vue.js' */
 
 const STALE_S = 5;
 const PERIOD_S = 1;
+const MAX_COLUMNS = 80;
 const SIGNS = { live: '●', lost: '✕', waiting: '○' };
 
 export default defineComponent({
   props: {
-    facts: { type: /** @type {PropType<FleetRobotFacts>} */ (Object), required: true },
+    robot: { type: /** @type {PropType<FleetRobotJson>} */ (Object), required: true },
+    limit: { type: Number, required: true }, // seconds after which it is lost
     robots: { type: Number, required: true }, // how many the page shows
   },
   data: () => ({
@@ -28,30 +32,52 @@ export default defineComponent({
     // A loopback address is that of the agent's machine, which this browser reaches under the name of this page.
     /** @returns {string} */
     url() {
-      const url = new URL(this.facts.url);
+      const url = new URL(this.robot.url);
       if (['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname)) url.hostname = location.hostname;
       return url.href;
     },
+    /** What the robot does, or why it is in its mode. @returns {string} */
+    doing() {
+      const { ready, brain_state: brain } = this.robot.state ?? {};
+      const { mode, mode_reason: why, queue = [], active_task_id: id } = brain?.tasks ?? {};
+      const active = mode === 'SAFE' ? undefined : queue.find((task) => task.task_id === id);
+      return clipColumns(active?.goal ?? (why || ready || ''), MAX_COLUMNS);
+    },
+    /** @returns {{ name: string, text: string, bad: boolean }[]} */
+    facts() {
+      const { state } = this.robot;
+      if (!state) return [];
+      const { silent = [], mast = 'unknown', estop } = state.brain_state?.robot ?? {};
+      const still = silent.includes('odometry');
+      const battery = batteryFacts(state);
+      return [
+        { name: 'Wheels', text: `${wheelsText(state)}${still ? ', odometry silent' : ''}`, bad: still },
+        { name: 'Battery', text: battery.text, bad: battery.bad || silent.includes('battery') },
+        { name: 'Mast', text: clip(mast), bad: false },
+        ...(estop ? [{ name: 'E-stop', text: 'PRESSED', bad: true }] : []),
+      ];
+    },
   },
   render() {
-    const { facts, url } = this;
+    const { robot, facts, doing, url } = this;
+    const mode = robot.state?.brain_state?.tasks?.mode;
     return html`
-      <article class="robot" data-link=${facts.link} aria-label=${`Robot ${facts.name}`}>
+      <article class="robot" data-link=${robot.link} aria-label=${`Robot ${robot.name}`}>
         <div class="top">
-          <h2><a href=${url}>${facts.name}</a></h2>
-          ${facts.mode && html`<dl><div class="fact mode" data-mode=${facts.mode}><dt class="sr">Mode</dt><dd>${facts.mode}</dd></div></dl>`}
-          <p class="connection"><span aria-hidden="true">${SIGNS[facts.link]}</span> ${facts.link}${' '}
-            ${facts.link !== 'waiting' && html`<span class="age" data-age=${facts.age} data-limit=${facts.limit}></span>`}</p>
+          <h2><a href=${url}>${robot.name}</a></h2>
+          ${mode && html`<dl><div class="fact mode" data-mode=${mode}><dt class="sr">Mode</dt><dd>${mode}</dd></div></dl>`}
+          <p class="connection"><span aria-hidden="true">${SIGNS[robot.link]}</span> ${robot.link}${' '}
+            ${robot.link !== 'waiting' && html`<span class="age" data-age=${`robot:${robot.name}`} data-limit=${this.limit}></span>`}</p>
         </div>
-        ${facts.failure && html`<p class="warning">▲ ${facts.failure}</p>`}
-        ${facts.stop && html`<p class=${['stopped', { failed: !facts.stop.ok }]} role="status">${facts.stop.text}</p>`}
-        ${facts.questions?.map((question) => html`<p class="question">${question} <a href=${url}>Answer on the page of ${facts.name}</a></p>`)}
+        ${robot.failure && html`<p class="warning">▲ ${clip(robot.failure)}</p>`}
+        ${robot.stop && html`<p class=${['stopped', { failed: !robot.stop.ok }]} role="status">${clip(robot.stop.answer)} (${robot.stop.took_ms} ms)</p>`}
+        ${robot.approvals?.map((question) => html`<p class="question">${clip(question.text)} <a href=${url}>Answer on the page of ${robot.name}</a></p>`)}
         <div class="state">
-          ${facts.mode && html`<p class="doing" title=${facts.doing}>${facts.doing}</p>`}
-          ${facts.facts && html`<dl>${facts.facts.map((row) => html`<div key=${row.name} class=${['fact', { bad: row.bad }]}><dt>${row.name}</dt><dd>${row.text}</dd></div>`)}</dl>`}
+          ${mode && html`<p class="doing" title=${doing}>${doing}</p>`}
+          ${facts.length > 0 && html`<dl>${facts.map((row) => html`<div key=${row.name} class=${['fact', { bad: row.bad }]}><dt>${row.name}</dt><dd>${row.text}</dd></div>`)}</dl>`}
           <div class="frame">
-            ${this.source ? html`<img src=${this.source} alt=${`Camera image of ${facts.name}`} />` : html`<p class="quiet">${this.words}</p>`}
-            ${this.source && html`<span class="age-of-frame" data-stale=${(this.age ?? 0) > STALE_S || facts.link !== 'live' ? '' : null}>${(this.age ?? 0).toFixed(0)} s old</span>`}
+            ${this.source ? html`<img src=${this.source} alt=${`Camera image of ${robot.name}`} />` : html`<p class="quiet">${this.words}</p>`}
+            ${this.source && html`<span class="age-of-frame" data-stale=${(this.age ?? 0) > STALE_S || robot.link !== 'live' ? '' : null}>${(this.age ?? 0).toFixed(0)} s old</span>`}
           </div>
         </div>
       </article>`;
@@ -59,10 +85,10 @@ export default defineComponent({
   mounted() {
     this.timer = setInterval(this.grow, 1000);
     const options = {
-      path: () => `/fleet/${this.facts.name}/frame.jpg`,
+      path: () => `/fleet/${this.robot.name}/frame.jpg`,
       period: () => PERIOD_S,
       cameras: () => this.robots,
-      wanted: () => this.facts.link !== 'lost',
+      wanted: () => this.robot.link !== 'lost',
       changed: this.grow,
     };
     this.picture = markRaw(new LivePicture(this.$el, options));

@@ -9,7 +9,7 @@ export default defineComponent({
   render() {
     const { facts } = this;
     if (!facts.rows.length) return null;
-    const url = `/page/ground/${encodeURIComponent(facts.id)}.jpg`;
+    const url = `/ground.jpg?${encodeURIComponent(facts.id)}`;
     const words = facts.rows.map((row) => `${row.name} ${row.value}`).join('; ');
     return html`
       <details class="ground" open>

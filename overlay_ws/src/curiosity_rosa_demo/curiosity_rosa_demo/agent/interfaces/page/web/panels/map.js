@@ -1,22 +1,21 @@
 // The map: wheel and pinch zoom, drag, follow; a click or a long press proposes a goal, Enter orders
 // it. By keyboard: arrows move the cross in the middle, + and - zoom, Enter points at the cross.
-const SETTLE_MS = 60; // between two requests while a person drags or zooms
 const CLICK_PX = 6; // a pointer that moved less has clicked
 const ZOOM = 1.25;
 const PAN_PX = 40;
-// The server draws in these steps, so one metre is the same here and there.
-const STEP_PX = 8;
-const LEAST_PX = 120;
 
 import { orderGoal, proposeGoal } from '../modules/acts.js';
 import { pickCapture } from '../modules/captures.js';
 import { html } from '../modules/html.js';
-import { keptFocus } from '../modules/kept_focus.js';
-import { frame, zoomed } from '../modules/map_view.js';
-import { setLook, shown } from '../modules/shown.js';
+import { drawMap, mapText, sceneOf, viewOf } from '../modules/map_drawing.js';
+import { fitted, frame, zoomed } from '../modules/map_view.js';
+import { shown } from '../modules/shown.js';
+import { sized } from '../modules/sized.js';
+import { spotsOf } from '../modules/svg.js';
 import { defineComponent, markRaw } from '../vendor/vue.js';
 
 /** @import { PropType } from '../vendor/vue.js' */
+/** @import { Scene, View } from '../modules/map_drawing.js' */
 /** @import { Centre, Frame, Point } from '../modules/map_view.js' */
 
 /**
@@ -26,27 +25,21 @@ import { defineComponent, markRaw } from '../vendor/vue.js';
  */
 
 export default defineComponent({
-  mixins: [keptFocus],
-  props: {
-    facts: { type: /** @type {PropType<DrawingFacts>} */ (Object), default: null },
-    label: { type: String, required: true },
-  },
+  mixins: [sized],
+  props: { about: { type: /** @type {PropType<About>} */ (Object), required: true } },
   data: () => ({
     /** @type {Centre | null} null shows all */
     centre: null,
     follows: false,
     /** @type {Goal | null} */
     goal: null,
-    box: { width: 1, height: 1 },
     keys: false,
     number: 0, // of the newest proposal
     pointers: markRaw(/** @type {Map<number, Point>} */ (new Map())),
     /** @type {EventTarget | null} */
     pressed: null,
     travel: 0, // pixels
-    settle: 0,
-    /** @type {ResizeObserver | null} */
-    watcher: null,
+    last: markRaw({ view: /** @type {View | null} */ (null) }),
   }),
   computed: {
     past: () => shown.looksBack(),
@@ -54,30 +47,44 @@ export default defineComponent({
     size() {
       return { width: `${this.box.width}px`, height: `${this.box.height}px` };
     },
-    /** @returns {Frame | null} */
+    /** @returns {Scene} */
+    scene() {
+      const known = shown.past ?? shown.live;
+      const asked = (!shown.past && shown.live.approvals) || [];
+      return sceneOf(this.about, known, asked, spotsOf(known.captures));
+    },
+    /** @returns {Frame} */
     drawn() {
-      return this.facts?.view ? frame(this.facts.view, this.box) : null;
+      const { box, centre, follows, scene, last } = this;
+      if (centre)
+        return frame({ ...centre, ...(follows && scene.pose ? { x: scene.pose.x, y: scene.pose.y } : {}) }, box);
+      last.view = viewOf(scene, last.view);
+      return frame(fitted(last.view, box), box);
     },
     /** @returns {Point | null} */
     goalAt() {
-      return this.goal && this.drawn ? this.drawn.pixels(this.goal.x, this.goal.y) : null;
+      return this.goal && this.drawn.pixels(this.goal.x, this.goal.y);
     },
     /** @returns {string} */
     path() {
-      const { drawn, goal } = this;
-      return drawn && goal ? goal.path.map(([x, y]) => drawn.pixels(x, y).join(',')).join(' ') : '';
+      return this.goal ? this.goal.path.map(([x, y]) => this.drawn.pixels(x, y).join(',')).join(' ') : '';
     },
   },
   render() {
-    const { size, goalAt, goal, box } = this;
+    const { size, goalAt, goal, box, scene, drawn } = this;
     const [x, y] = this.middle();
     return html`
-      <figure class="drawing world" aria-label=${this.label}>
+      <figure class="drawing world" aria-label="Map of the rover and its surroundings">
         <div ref="place" class="terrain" tabindex="0" role="application"
           aria-label="Map. Arrows move, plus and minus zoom, 0 shows all, F follows the rover, Enter points at the middle."
           onWheel=${this.wheel} onPointerdown=${this.down} onPointermove=${this.moved} onPointerup=${this.up} onPointercancel=${this.up}
           onKeydown=${this.key} onFocus=${() => this.setKeys(true)} onBlur=${() => this.setKeys(false)}>
-          <div class="drawn" style=${size} innerHTML=${this.facts?.svg ?? ''}></div>
+          <div class="drawn" style=${size}>
+            <svg class="cr-drawing cr-map" role="group" viewBox=${`0 0 ${box.width} ${box.height}`} aria-label=${mapText(scene)}>
+              <rect class="cr-ground" width=${box.width} height=${box.height} />
+              ${drawMap(scene, drawn)}
+            </svg>
+          </div>
           <svg class="overlay" style=${size} aria-hidden="true" viewBox=${`0 0 ${box.width} ${box.height}`}>
             ${this.path && html`<polyline points=${this.path} class="cr-forecast" />`}
             ${goalAt && html`<g class="cr-goal"><circle cx=${goalAt[0]} cy=${goalAt[1]} r="9" /></g>`}
@@ -98,38 +105,9 @@ export default defineComponent({
       this.goal = null; // it was chosen on the map of another time
     },
   },
-  mounted() {
-    this.watcher = markRaw(
-      new ResizeObserver(() => {
-        const { clientWidth, clientHeight } = this.place();
-        const [width, height] = [clientWidth, clientHeight].map((pixels) =>
-          Math.max(LEAST_PX, pixels - (pixels % STEP_PX)),
-        );
-        if (clientWidth > 0) this.box = { width, height };
-        this.ask();
-      }),
-    );
-    this.watcher.observe(this.place());
-  },
-  unmounted() {
-    this.watcher?.disconnect();
-    clearTimeout(this.settle);
-  },
   methods: {
     place() {
       return /** @type {HTMLElement} */ (this.$refs.place);
-    },
-    ask() {
-      if (this.settle) return;
-      this.settle = setTimeout(() => {
-        this.settle = 0;
-        if (this.box.width > 1) setLook('map', { ...this.box, ...(this.centre ?? {}), follows: this.follows });
-      }, SETTLE_MS);
-    },
-    /** @param {Centre | null} centre */
-    show(centre) {
-      this.centre = centre;
-      this.ask();
     },
     /**
      * @param {MouseEvent} event
@@ -139,31 +117,21 @@ export default defineComponent({
       const box = this.place().getBoundingClientRect();
       return [event.clientX - box.left, event.clientY - box.top];
     },
-    // What is asked for and not yet drawn counts, so that quick turns of the wheel add up.
-    /** @returns {Frame | null} */
-    current() {
-      if (!this.centre || this.follows || !this.drawn) return this.drawn;
-      const { x, y, scale } = this.centre;
-      const [wide, high] = [this.box.width / scale / 2, this.box.height / scale / 2];
-      return frame([x - wide, x + wide, y - high, y + high], this.box);
-    },
     /**
      * @param {number} factor
      * @param {Point} [about] the middle without it
      */
     zoom(factor, about) {
-      const shown = this.current();
-      if (shown) this.show(zoomed(shown, factor, about ?? this.middle()));
+      this.centre = zoomed(this.drawn, factor, about ?? this.middle());
     },
     /**
      * @param {number} across pixels
      * @param {number} down
      */
     pan(across, down) {
-      const shown = this.current();
-      if (!shown) return;
+      const { x, y, scale } = this.drawn;
       this.follows = false;
-      this.show({ x: shown.x - across / shown.scale, y: shown.y + down / shown.scale, scale: shown.scale });
+      this.centre = { x: x - across / scale, y: y + down / scale, scale };
     },
     /** @param {WheelEvent} event */
     wheel(event) {
@@ -172,12 +140,12 @@ export default defineComponent({
     },
     all() {
       this.follows = false;
-      this.show(null);
+      this.centre = null;
     },
     follow() {
+      const { x, y, scale } = this.drawn;
       this.follows = !this.follows;
-      const shown = this.current();
-      if (shown) this.show({ x: shown.x, y: shown.y, scale: shown.scale });
+      this.centre = { x, y, scale };
     },
     /** @param {PointerEvent} event */
     down(event) {
@@ -237,9 +205,8 @@ export default defineComponent({
     },
     /** @param {Point} place */
     async point(place) {
-      const shown = this.current();
-      if (!shown || this.past) return; // the rover has driven on since
-      const [x, y] = shown.metres(...place);
+      if (this.past) return; // the rover has driven on since
+      const [x, y] = this.drawn.metres(...place);
       this.goal = { x, y, what: null, lines: [], path: [], ok: null };
       await this.$nextTick();
       this.focusOn('first');

@@ -5,11 +5,11 @@ import { defineComponent } from '../vendor/vue.js';
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  props: { facts: { type: /** @type {PropType<ProgressFacts>} */ (Object), required: true } },
+  props: { rows: { type: /** @type {PropType<ProgressRow[]>} */ (Array), required: true } },
   render() {
     return html`
       <ul class="progress" aria-label="Progress of the running skills">
-        ${this.facts.rows.map(
+        ${this.rows.map(
           (row) => html`<li key=${row.id}>
             <progress ...${row.fraction === null ? {} : { value: row.fraction, max: 1 }} aria-label=${row.skill}>${row.text}</progress>
             <span class="text">${row.text}</span>

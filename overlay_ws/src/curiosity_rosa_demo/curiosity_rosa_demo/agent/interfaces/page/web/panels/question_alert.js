@@ -6,9 +6,9 @@ import { defineComponent } from '../vendor/vue.js';
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  props: { facts: { type: /** @type {PropType<{ rows: QuestionRow[] }>} */ (Object), required: true } },
+  props: { rows: { type: /** @type {PropType<QuestionRow[]>} */ (Array), required: true } },
   render() {
-    const { rows } = this.facts;
+    const { rows } = this;
     if (!rows.length) return null;
     return html`
       <p class="asking" role="status">
@@ -18,7 +18,7 @@ export default defineComponent({
       </p>`;
   },
   watch: {
-    'facts.rows.length': {
+    'rows.length': {
       immediate: true,
       /** @param {number} open */
       handler(open) {

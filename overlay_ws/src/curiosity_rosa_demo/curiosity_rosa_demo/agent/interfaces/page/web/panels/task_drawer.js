@@ -1,13 +1,15 @@
 // One task in full: its state and buttons, what it used, its plan, captures, history and trace.
 const SHOWN = 100; // newest lines of its trace
 
-import { changeTask, request } from '../modules/acts.js';
+import { changeTask } from '../modules/acts.js';
 import { captureUrl, pickCapture } from '../modules/captures.js';
 import { foldRows } from '../modules/fold.js';
 import { html } from '../modules/html.js';
 import { planSteps } from '../modules/plan_steps.js';
-import { parts, shown } from '../modules/shown.js';
+import { shown } from '../modules/shown.js';
+import { progressRows } from '../modules/state_facts.js';
 import { actOfKey } from '../modules/task_acts.js';
+import { taskDetail } from '../modules/task_facts.js';
 import { traceRows } from '../modules/trace_rows.js';
 import { defineComponent } from '../vendor/vue.js';
 
@@ -17,11 +19,7 @@ export default defineComponent({
   props: { task: { type: String, required: true } }, // its ID; '': none is open
   emits: ['open'],
   data: () => ({
-    /** @type {TaskDetail | null} */
-    facts: null,
-    reads: 0, // requests so far; the newest counts
-    /** @type {readonly TraceRow[]} */
-    rows: [],
+    rows: traceRows.all(),
     message: '',
     failed: false,
     questions: 0,
@@ -48,19 +46,19 @@ export default defineComponent({
           ${facts.live && !this.past && this.buttons(facts)}
           <p role="status" class=${{ warning: this.failed }}>${this.message}</p>
           ${
-            facts.progress.rows.length > 0 &&
+            facts.progress.length > 0 &&
             html`<ul class="progress" aria-label="Progress of the task">
-              ${facts.progress.rows.map((row) => html`<li key=${row.id}><progress ...${row.fraction === null ? {} : { value: row.fraction, max: 1 }} aria-label=${row.text}></progress> <span class="text">${row.text}</span></li>`)}
+              ${facts.progress.map((row) => html`<li key=${row.id}><progress ...${row.fraction === null ? {} : { value: row.fraction, max: 1 }} aria-label=${row.text}></progress> <span class="text">${row.text}</span></li>`)}
             </ul>`
           }
           <h3>Plan</h3>
           ${facts.plan.goal && html`<p><strong>${facts.plan.goal}</strong> <span class="quiet">${facts.plan.status}</span></p>`}
           ${planSteps(facts.plan)}
-          ${facts.captures.rows.length > 0 && html`<h3>Captures</h3>`}
+          ${facts.captures.length > 0 && html`<h3>Captures</h3>`}
           ${
-            facts.captures.rows.length > 0 &&
+            facts.captures.length > 0 &&
             html`<ul class="shots">
-              ${facts.captures.rows.map(
+              ${facts.captures.map(
                 (
                   row,
                 ) => html`<li key=${row.id}><button type="button" class="shot" aria-label="Open the capture" onClick=${() => this.pick(row.id)}>
@@ -82,23 +80,21 @@ export default defineComponent({
   },
   computed: {
     past: () => shown.looksBack(),
-    /** What changes with the task. @returns {unknown[]} */
-    news() {
-      const { tasks, progress, plan, captures } = parts();
-      return this.task ? [this.task, tasks, progress, plan, captures] : [];
+    /** The task as it is now, also while the page looks back. @returns {TaskDetail | null} */
+    facts() {
+      const { state, tasks, captures } = shown.live;
+      const task = tasks?.[this.task];
+      const plan = state?.brain_state?.react?.plan;
+      return task ? taskDetail(task, this.rows, progressRows(state), plan, captures) : null;
     },
     /** @returns {FoldedRow[]} */
     trace() {
-      return foldRows(this.rows).slice(-SHOWN);
+      return foldRows(this.rows.filter((row) => row.task === this.task)).slice(-SHOWN);
     },
   },
   watch: {
-    news() {
-      this.read();
-    },
     /** @param {string | undefined} id */
     async 'facts.id'(id) {
-      this.changed();
       this.message = '';
       this.questions = document.querySelectorAll('.approval').length; // from before, too
       const { last, returnsFocus } = this;
@@ -123,7 +119,7 @@ export default defineComponent({
   },
   methods: {
     changed() {
-      this.rows = this.facts ? traceRows.of(this.facts.id) : [];
+      this.rows = traceRows.all();
     },
     /** @param {CustomEvent<number>} event */
     asked(event) {
@@ -165,15 +161,6 @@ export default defineComponent({
     },
     close() {
       this.$emit('open', '');
-    },
-    // The task as it is now, also while the page looks back.
-    async read() {
-      const number = ++this.reads;
-      if (!this.task) this.facts = null;
-      else {
-        const { ok, body } = await request('GET', `/view/tasks/${encodeURIComponent(this.task)}`);
-        if (number === this.reads) this.facts = ok ? body : null;
-      }
     },
     /** @param {TaskDetail} facts */
     buttons(facts) {

@@ -1,50 +1,40 @@
 // The tasks. Ended ones are folded, but for the newest. Those that wait stand in the order in which
 // they run, which keys and dragging change; a task opens its drawer.
-/** @type {Record<string, string>} */
-const SIGNS = {
-  pending: '○',
-  waiting: '◔',
-  active: '►',
-  paused: '‖',
-  recovering: '↻',
-  completed: '✓',
-  failed: '▲',
-  cancelled: '⊘',
-};
 const USUAL = 3; // a priority that is not told
 
 import { changeTask } from '../modules/acts.js';
 import { html } from '../modules/html.js';
-import { keptFocus } from '../modules/kept_focus.js';
-import { actOfDrop, actOfKey, inOrder } from '../modules/task_acts.js';
+import { shown } from '../modules/shown.js';
+import { actOfDrop, actOfKey, inOrder, taskSigns } from '../modules/task_acts.js';
 import { defineComponent } from '../vendor/vue.js';
 
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  mixins: [keptFocus],
-  keeps: 'opens',
-  props: { facts: { type: /** @type {PropType<{ rows: TaskRow[], past?: boolean }>} */ (Object), required: true } },
+  props: { rows: { type: /** @type {PropType<TaskRow[]>} */ (Array), required: true } },
   emits: ['open'],
   data: () => ({
     unfolded: false,
     /** @type {TaskRow | null} */
     dragged: null,
+    /** @type {string | undefined} the ID of the task that has the focus */
+    focused: undefined,
   }),
   computed: {
+    past: () => shown.looksBack(),
     /** @returns {TaskRow[]} */
     ended() {
-      return this.facts.rows.filter((row) => !row.live);
+      return this.rows.filter((row) => !row.live);
     },
     /** @returns {TaskRow[]} */
     shown() {
       const ended = this.unfolded ? this.ended : this.ended.slice(0, 1);
-      const live = this.facts.rows.filter((row) => row.live);
+      const live = this.rows.filter((row) => row.live);
       return [...live.filter((row) => row.runs), ...live.filter((row) => !row.runs).sort(inOrder), ...ended];
     },
   },
   render() {
-    const { ended, facts, unfolded } = this;
+    const { ended, unfolded } = this;
     return html`
       <div class="table">
         ${
@@ -52,12 +42,24 @@ export default defineComponent({
             ? html`<table>
                 <caption class="sr">Tasks: the running one, then those that wait, then those that have ended. Keys on a task: P pauses and resumes, plus and minus change its priority, Delete cancels it.</caption>
                 <thead><tr><th>Task</th><th>State</th><th>What</th><th class="since">Since</th><th><span class="sr">Cancel</span></th></tr></thead>
-                <tbody>${this.shown.map((row) => this.row(row, Boolean(facts.past)))}</tbody>
+                <tbody>${this.shown.map((row) => this.row(row, this.past))}</tbody>
               </table>`
             : html`<p class="quiet">No tasks.</p>`
         }
         ${ended.length > 1 && html`<button type="button" class="small" aria-expanded=${unfolded} onClick=${this.fold}>${unfolded ? 'Fold ended tasks' : `${ended.length - 1} more ended`}</button>`}
       </div>`;
+  },
+  // A row that moves would lose the focus of the keyboard.
+  beforeUpdate() {
+    const { activeElement } = document;
+    const inside = activeElement instanceof HTMLElement && this.$el.contains(activeElement);
+    this.focused = inside ? activeElement.dataset.opens : undefined;
+  },
+  updated() {
+    if (!this.focused) return;
+    /** @type {HTMLElement | null} */
+    const opener = this.$el.querySelector(`[data-opens="${CSS.escape(this.focused)}"]`);
+    opener?.focus();
   },
   methods: {
     fold() {
@@ -75,7 +77,7 @@ export default defineComponent({
         <tr key=${row.id} class=${['task', row.state]} draggable=${row.live && !row.runs && !past} onKeydown=${(/** @type {KeyboardEvent} */ event) => this.onKey(event, row)}
           onDragstart=${() => this.drag(row)} onDragend=${() => this.drag(null)} onDragover=${(/** @type {DragEvent} */ event) => this.onOver(event, row)} onDrop=${(/** @type {DragEvent} */ event) => this.onDrop(event, row)}>
           <td><button type="button" class="id" title=${row.id} data-opens=${row.id} aria-label=${`Open task ${row.short}, ${row.what}`} aria-keyshortcuts="P + - Delete" onClick=${() => this.$emit('open', row.id)}><code>${row.short}</code></button></td>
-          <td><span class="state"><span class="sign" aria-hidden="true">${SIGNS[row.state] ?? '·'}</span>${row.state}${row.held && ' (held)'}</span></td>
+          <td><span class="state"><span class="sign" aria-hidden="true">${taskSigns[row.state] ?? '·'}</span>${row.state}${row.held && ' (held)'}</span></td>
           <td class="text">${row.what}${row.by && html`<span class="quiet"> by ${row.by}</span>`}${why(priority)}${why(row.behind ?? '')}${why(row.reason)}</td>
           <td class="since"><time>${window.curiosity.time(row.since)}</time></td>
           <td>${row.live && !past && html`<button type="button" aria-label=${`Cancel ${row.what}`} onClick=${() => changeTask({ id: row.id, act: 'cancel' })}>Cancel</button>`}</td>
@@ -90,7 +92,7 @@ export default defineComponent({
      * @param {TaskRow} row
      */
     onKey(event, row) {
-      const act = this.facts.past ? null : actOfKey(event, row);
+      const act = this.past ? null : actOfKey(event, row);
       if (act) changeTask(act);
     },
     /**

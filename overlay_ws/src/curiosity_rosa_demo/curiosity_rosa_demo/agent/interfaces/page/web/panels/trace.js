@@ -1,7 +1,6 @@
 // The trace as a table: filtered and folded here; a click requests the raw event. One tab stop: the
 // arrow keys move between its lines.
 
-import { request } from '../modules/acts.js';
 import { foldRows } from '../modules/fold.js';
 import { html } from '../modules/html.js';
 import { newestLast } from '../modules/newest_last.js';
@@ -35,7 +34,6 @@ export default defineComponent({
       /** @type {string | null} the ID of the row that shows its raw event */
       open: null,
       raw: '',
-      asked: '',
     };
   },
   computed: {
@@ -147,13 +145,9 @@ export default defineComponent({
      * @param {TraceRow} row
      * @param {TraceRow} last
      */
-    async toggleRaw(row, last) {
+    toggleRaw(row, last) {
       this.open = this.open === row.id ? null : row.id;
-      this.raw = '…';
-      this.asked = last.id;
-      if (!this.open) return;
-      const { ok, words, body } = await request('GET', `/trace/${encodeURIComponent(last.id)}`);
-      if (this.asked === last.id) this.raw = ok ? JSON.stringify(body, null, 2) : words;
+      this.raw = JSON.stringify(last.event, null, 2);
     },
   },
 });

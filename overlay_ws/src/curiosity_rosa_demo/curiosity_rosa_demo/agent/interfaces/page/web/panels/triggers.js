@@ -2,14 +2,16 @@
 
 import { switchTrigger } from '../modules/acts.js';
 import { html } from '../modules/html.js';
+import { shown } from '../modules/shown.js';
 import { defineComponent } from '../vendor/vue.js';
 
 /** @import { PropType } from '../vendor/vue.js' */
 
 export default defineComponent({
-  props: { facts: { type: /** @type {PropType<{ rows: TriggerRow[], past?: boolean }>} */ (Object), required: true } },
+  props: { rows: { type: /** @type {PropType<TriggerRow[]>} */ (Array), required: true } },
+  computed: { past: () => shown.looksBack() },
   render() {
-    const { rows, past } = this.facts;
+    const { rows, past } = this;
     if (!rows.length) return null;
     return html`
       <details class="triggers" open>
