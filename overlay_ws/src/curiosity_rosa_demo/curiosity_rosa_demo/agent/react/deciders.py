@@ -228,7 +228,7 @@ class ModelDecider:
 
     def _by_rules(self, turn: Turn, why: str, data: Json | None = None) -> Choice:
         """``why``: the reason against the model."""
-        text = f'The routine decides this step: {why}'
+        text = f'The rule model decides this step: {why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
         return self.rules.decide(turn, beside_a_model=True)
 

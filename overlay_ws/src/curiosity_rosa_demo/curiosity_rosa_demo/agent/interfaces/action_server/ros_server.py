@@ -24,7 +24,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalResult
+from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_interfaces.action import RunTask
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -46,11 +46,14 @@ CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle
 
 @dataclass(eq=False)
 class GoalHandle:
-    """One accepted goal. ``result`` is an rclpy future; its value is a GoalResult."""
+    """One accepted goal. ``result`` is an rclpy future; its value is an Outcome. ``task_id``: of
+    its task, once there is one.
+    """
 
     ros: Any
     result: Future = field(default_factory=Future)
     executing: bool = False
+    task_id: str = ''
 
     @property
     def key(self) -> bytes:
@@ -131,8 +134,8 @@ class GoalHandles:
             feedback = RunTask.Feedback(trace_text=_without_nulls(text), kind=kind, step=step)
             self._in_ros(lambda: handle.ros.publish_feedback(feedback))
 
-    def finish(self, handle: GoalHandle, goal_result: GoalResult) -> None:
-        self._in_ros(lambda: self._set_ended(handle, goal_result))
+    def finish(self, handle: GoalHandle, outcome: Outcome) -> None:
+        self._in_ros(lambda: self._set_ended(handle, outcome))
 
     def refuse(self) -> None:
         """Reject every further goal."""
@@ -208,17 +211,18 @@ class GoalHandles:
         except CLIENT_GONE:  # the goal executes; only its status could not be published
             self._server.notify_execute(handle.ros, self._execute)
 
-    def _set_ended(self, handle: GoalHandle, goal_result: GoalResult) -> None:
+    def _set_ended(self, handle: GoalHandle, outcome: Outcome) -> None:
         self._set_executing(handle)  # rclpy gives a result only to an executing goal
-        handle.result.set_result(goal_result)
+        handle.result.set_result(outcome)
 
     async def _execute(self, ros: Any) -> RunTask.Result:
         key = GoalHandle(ros).key
-        goal_result: GoalResult = await self._live[key].result
+        handle = self._live[key]
+        outcome: Outcome = await handle.result
         with suppress(*CLIENT_GONE):
-            if goal_result.cancelled and ros.is_cancel_requested:
+            if outcome.code == CANCELLED and ros.is_cancel_requested:
                 ros.canceled()
-            elif goal_result.ok:
+            elif outcome.ok:
                 ros.succeed()
             else:
                 ros.abort()
@@ -227,10 +231,10 @@ class GoalHandles:
             self._last_end_s = time.monotonic()
             self._all_ended.notify_all()
         return RunTask.Result(
-            ok=goal_result.ok,
-            answer=_without_nulls(goal_result.answer),
-            score=goal_result.score,
-            task_id=goal_result.task_id,
+            ok=outcome.ok,
+            answer=_without_nulls(outcome.answer),
+            score=math.nan if outcome.score is None else outcome.score,
+            task_id=handle.task_id,
         )
 
 

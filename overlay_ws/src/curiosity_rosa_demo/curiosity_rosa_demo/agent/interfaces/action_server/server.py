@@ -18,16 +18,12 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import logging
 import threading
 import time
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
-    goal_result_of,
-    GoalResult,
-    parse_goal,
-)
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import parse_goal
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.robot import Robot
@@ -37,7 +33,7 @@ from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome, outcome_of
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from rclpy.node import Node
@@ -47,7 +43,7 @@ MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read s
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
 CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only bounds a lost one
 READY_POLL_PERIOD_S = 0.2
-CANCELLED = 'Cancelled by the client of the action'
+CANCELLED_TEXT = 'Cancelled by the client of the action'
 SERVER_CLOSED = 'The agent ends; the task is kept for its next run'
 ENDED_EVENTS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
 
@@ -98,7 +94,7 @@ class RunTaskServer:
         with self._lock:
             left = list(self._goals)
         for handle in left:
-            self._finish(handle, GoalResult(False, SERVER_CLOSED))
+            self._finish(handle, Outcome(False, SERVER_CLOSED))
 
     def close(self) -> None:
         """Wait until the clients have their results. Call it after ``end_goals``, as late as
@@ -110,13 +106,12 @@ class RunTaskServer:
         """Destroy ``node``, once nothing spins it. The last call."""
         self._handles.destroy()
 
-    def _finish(self, handle: GoalHandle, result: GoalResult) -> None:
+    def _finish(self, handle: GoalHandle, outcome: Outcome) -> None:
         """End the goal, once. Callable from any thread."""
         with self._lock:
             goal = self._goals.pop(handle, None)
         if goal is not None:
-            task_id = goal.task.id if goal.task else ''
-            self._handles.finish(handle, replace(result, task_id=task_id))
+            self._handles.finish(handle, outcome)
 
     # --- in rclpy's thread ------------------------------------------------------------------
 
@@ -132,7 +127,7 @@ class RunTaskServer:
 
     def _accept(self, handle: GoalHandle) -> None:
         if self._closing:  # the goal was accepted just before refuse()
-            self._handles.finish(handle, GoalResult(False, SERVER_CLOSED))
+            self._handles.finish(handle, Outcome(False, SERVER_CLOSED))
             return
         goal = Goal(handle)
         with self._lock:
@@ -143,25 +138,25 @@ class RunTaskServer:
         if (goal := self._goals.get(handle)) is not None:
             goal.cancelled = True
             if goal.task is not None:  # otherwise _result_of() cancels it after its submission
-                self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED))
+                self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED_TEXT))
 
     async def _execute(self, goal: Goal) -> None:
-        result = GoalResult(False, SERVER_CLOSED)
+        result = Outcome(False, SERVER_CLOSED)
         try:
             result = await self._result_of(goal)
         except TaskError as error:
-            result = GoalResult(False, str(error))
+            result = Outcome(False, str(error))
         except Exception as error:
-            result = GoalResult(False, f'Internal error: {error!r}')
+            result = Outcome(False, f'Internal error: {error!r}')
             raise
         finally:
             self._finish(goal.handle, result)
 
-    async def _result_of(self, goal: Goal) -> GoalResult:
+    async def _result_of(self, goal: Goal) -> Outcome:
         request = parse_goal(goal.handle.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
-            return GoalResult(False, CANCELLED, cancelled=True)
+            return Outcome(False, CANCELLED_TEXT, code=CANCELLED)
         after = self._robot.event_bus.last_number
         if request.skill:
             task = self._robot.make_task(request.skill, request.arguments or {})
@@ -170,16 +165,16 @@ class RunTaskServer:
         else:
             said = await self._robot.say(request.text, Origin.ACTION)
             if said.task is None:
-                return GoalResult(said.ok, said.text or ('done' if said.ok else 'refused'))
+                return Outcome(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task
-        goal.task = task
+        goal.task, goal.handle.task_id = task, task.id
         if goal.cancelled:
-            self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED))
+            self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED_TEXT))
         with self._robot.follow(task, after) as following:
             while not task.terminal:
                 self._tell(goal, task, await following.news(CHECK_PERIOD_S))
             self._tell(goal, task, following.read())
-        return goal_result_of(task)
+        return outcome_of(task.state, task.metadata, task.reason)
 
     def _tell(self, goal: Goal, task: Task, news: Sequence[Event | TraceEvent]) -> None:
         """Send each state of the task as feedback, and what is traced while it runs."""
@@ -208,10 +203,10 @@ class RunTaskServer:
             await asyncio.sleep(READY_POLL_PERIOD_S)
 
 
-def _stop_result(outcome: Future[Outcome]) -> GoalResult:
+def _stop_result(outcome: Future[Outcome]) -> Outcome:
     if (error := outcome.exception()) is not None:
-        return GoalResult(False, f'Internal error: {error!r}')
-    return GoalResult(outcome.result().ok, outcome.result().answer)
+        return Outcome(False, f'Internal error: {error!r}')
+    return outcome.result()
 
 
 def _failure(error: BaseException) -> None:
