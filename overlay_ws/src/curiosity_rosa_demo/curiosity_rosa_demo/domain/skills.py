@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import Json
@@ -40,7 +41,7 @@ class Outcome:
     refusal: Json | None = None  # the guardrail's refusal (domain/refusal.py) that ended it
 
 
-def outcome_of(state: LifecycleState, metadata: Json, reason: str) -> Outcome:
+def outcome_of(state: LifecycleState, metadata: dict[str, Any], reason: str) -> Outcome:
     """The outcome of a task that has ended, from what its skill has stored in its ``metadata``.
     The code is CANCELLED for a cancelled one.
     """

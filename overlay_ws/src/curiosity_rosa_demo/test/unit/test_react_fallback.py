@@ -330,7 +330,8 @@ def test_the_routine_ends_the_turn_of_a_weak_model_well_and_leaves_a_good_one_al
             assert (last.ok, last.is_good) == (True, True)
             reasons = handed_over(world.events)
             assert reasons
-            assert set(reasons[2:]) <= {'It has stepped in 2 times and finishes the turn.'}
+            ends = '; it has stepped in 2 times and finishes the turn.'  # told once
+            assert [why.endswith(ends) for why in reasons] in ([False], [False, True])
         steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
         world.reset(*steps, call('analyze_ground'), Say('Sand.'))
         assert world.turn(EXPLORE).answer == 'Sand.'

@@ -24,6 +24,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_interfaces.action import RunTask
@@ -45,19 +46,17 @@ CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle
 
 
 @dataclass(eq=False)
-class GoalHandle:
-    """One accepted goal. ``result`` is an rclpy future; its value is an Outcome. ``task_id``: of
-    its task, once there is one.
+class Goal:
+    """One accepted goal. ``result`` is an rclpy future; its value is an Outcome. ``task``: None
+    until it is known. ``runs``: the task, by its events.
     """
 
     ros: Any
     result: Future = field(default_factory=Future)
     executing: bool = False
-    task_id: str = ''
-
-    @property
-    def key(self) -> bytes:
-        return bytes(self.ros.goal_id.uuid)
+    task: Task | None = None
+    runs: bool = False
+    cancelled: bool = False
 
     @property
     def request(self) -> RunTask.Goal:
@@ -98,15 +97,15 @@ class GoalHandles:
         self,
         name: str,
         *,
-        begin: Callable[[GoalHandle], None],
-        cancel: Callable[[GoalHandle], None],
+        begin: Callable[[Goal], None],
+        cancel: Callable[[Goal], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._begin_callback, self._cancel_callback = begin, cancel
         self._failed = failed
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
-        self._live: dict[bytes, GoalHandle] = {}
+        self._live: dict[bytes, Goal] = {}
         self._last_end_s = -math.inf
         self._closing = False
         self._jobs: deque[Callable[[], object]] = deque()
@@ -125,17 +124,18 @@ class GoalHandles:
             result_timeout=RESULT_KEPT_S,
         )
 
-    def execute(self, handle: GoalHandle) -> None:
+    def execute(self, goal: Goal) -> None:
         """Set the goal to executing."""
-        self._in_ros(lambda: self._set_executing(handle))
+        self._in_ros(lambda: self._set_executing(goal))
 
-    def feedback(self, handle: GoalHandle, text: str, kind: str, step: int) -> None:
+    def feedback(self, goal: Goal, text: str, kind: str, step: int) -> None:
         if len(self._jobs) < MAX_FEEDBACK:
             feedback = RunTask.Feedback(trace_text=_without_nulls(text), kind=kind, step=step)
-            self._in_ros(lambda: handle.ros.publish_feedback(feedback))
+            self._in_ros(lambda: goal.ros.publish_feedback(feedback))
 
-    def finish(self, handle: GoalHandle, outcome: Outcome) -> None:
-        self._in_ros(lambda: self._set_ended(handle, outcome))
+    def finish(self, goal: Goal, outcome: Outcome) -> None:
+        """End the goal; without effect on one that has ended."""
+        self._in_ros(lambda: self._set_ended(goal, outcome))
 
     def refuse(self) -> None:
         """Reject every further goal."""
@@ -190,35 +190,35 @@ class GoalHandles:
         return GoalResponse.ACCEPT if free else GoalResponse.REJECT
 
     def _on_goal(self, ros: Any) -> None:
-        handle = GoalHandle(ros)
+        goal = Goal(ros)
         with self._lock:
-            self._live[handle.key] = handle
-        self._begin_callback(handle)
+            self._live[_key(ros)] = goal
+        self._begin_callback(goal)
 
     def _cancel(self, ros: Any) -> CancelResponse:
-        handle = self._live.get(GoalHandle(ros).key)
-        if handle is None:
+        goal = self._live.get(_key(ros))
+        if goal is None:
             return CancelResponse.REJECT
-        self._cancel_callback(handle)
+        self._cancel_callback(goal)
         return CancelResponse.ACCEPT
 
-    def _set_executing(self, handle: GoalHandle) -> None:
-        if handle.executing:
+    def _set_executing(self, goal: Goal) -> None:
+        if goal.executing:
             return
-        handle.executing = True
+        goal.executing = True
         try:
-            handle.ros.execute()
+            goal.ros.execute()
         except CLIENT_GONE:  # the goal executes; only its status could not be published
-            self._server.notify_execute(handle.ros, self._execute)
+            self._server.notify_execute(goal.ros, self._execute)
 
-    def _set_ended(self, handle: GoalHandle, outcome: Outcome) -> None:
-        self._set_executing(handle)  # rclpy gives a result only to an executing goal
-        handle.result.set_result(outcome)
+    def _set_ended(self, goal: Goal, outcome: Outcome) -> None:
+        self._set_executing(goal)  # rclpy gives a result only to an executing goal
+        if not goal.result.done():
+            goal.result.set_result(outcome)
 
     async def _execute(self, ros: Any) -> RunTask.Result:
-        key = GoalHandle(ros).key
-        handle = self._live[key]
-        outcome: Outcome = await handle.result
+        goal = self._live[_key(ros)]
+        outcome: Outcome = await goal.result
         with suppress(*CLIENT_GONE):
             if outcome.code == CANCELLED and ros.is_cancel_requested:
                 ros.canceled()
@@ -227,15 +227,19 @@ class GoalHandles:
             else:
                 ros.abort()
         with self._lock:
-            del self._live[key]
+            del self._live[_key(ros)]
             self._last_end_s = time.monotonic()
             self._all_ended.notify_all()
         return RunTask.Result(
             ok=outcome.ok,
             answer=_without_nulls(outcome.answer),
             score=math.nan if outcome.score is None else outcome.score,
-            task_id=handle.task_id,
+            task_id='' if goal.task is None else goal.task.id,
         )
+
+
+def _key(ros: Any) -> bytes:
+    return bytes(ros.goal_id.uuid)
 
 
 def _without_nulls(text: str) -> str:

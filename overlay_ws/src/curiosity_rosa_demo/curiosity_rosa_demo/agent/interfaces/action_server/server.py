@@ -18,13 +18,11 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 import logging
-import threading
 import time
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import parse_goal
-from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
@@ -50,16 +48,6 @@ ENDED_EVENTS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CAN
 _log = logging.getLogger('curiosity_rosa.run_task')
 
 
-@dataclass(eq=False)
-class Goal:
-    """``task``: None until it is known."""
-
-    handle: GoalHandle
-    task: Task | None = None
-    runs: bool = False  # the task, by its events
-    cancelled: bool = False
-
-
 class RunTaskServer:
     """Serves goals while ``node`` spins, until ``end_goals``.
 
@@ -69,14 +57,13 @@ class RunTaskServer:
 
     def __init__(self, config: Config, robot: Robot, *, ready_wait_s: float = 30.0) -> None:
         self._robot, self._ready_wait_s = robot, ready_wait_s
-        self._lock = threading.Lock()  # guards the goals
-        self._goals: dict[GoalHandle, Goal] = {}
+        self._goals: set[Goal] = set()  # those that wait for an outcome
         self._closing = False
         self._jobs = robot.jobs(_failure)
         self._handles = GoalHandles(
             config.topics.agent.run_task,
             begin=self._begin,
-            cancel=lambda handle: self._jobs.call_soon(self._cancel, handle),
+            cancel=lambda goal: self._jobs.call_soon(self._cancel, goal),
             failed=_failure,
         )
 
@@ -91,10 +78,8 @@ class RunTaskServer:
         self._handles.refuse()
         with suppress(TimeoutError, RuntimeError):  # the loop hangs, or has ended
             self._jobs.call(self._jobs.cancel_jobs(), CLOSE_TIMEOUT_S)
-        with self._lock:
-            left = list(self._goals)
-        for handle in left:
-            self._finish(handle, Outcome(False, SERVER_CLOSED))
+        for goal in tuple(self._goals):
+            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
 
     def close(self) -> None:
         """Wait until the clients have their results. Call it after ``end_goals``, as late as
@@ -106,54 +91,46 @@ class RunTaskServer:
         """Destroy ``node``, once nothing spins it. The last call."""
         self._handles.destroy()
 
-    def _finish(self, handle: GoalHandle, outcome: Outcome) -> None:
-        """End the goal, once. Callable from any thread."""
-        with self._lock:
-            goal = self._goals.pop(handle, None)
-        if goal is not None:
-            self._handles.finish(handle, outcome)
-
     # --- in rclpy's thread ------------------------------------------------------------------
 
-    def _begin(self, handle: GoalHandle) -> None:
-        text = handle.request.text
+    def _begin(self, goal: Goal) -> None:
+        text = goal.request.text
         if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
-            self._jobs.call_soon(self._accept, handle)
+            self._jobs.call_soon(self._accept, goal)
             return
         outcome = self._robot.begin_stop(CLIENT_NAME)
-        outcome.add_done_callback(lambda done: self._handles.finish(handle, _stop_result(done)))
+        outcome.add_done_callback(lambda done: self._handles.finish(goal, _stop_result(done)))
 
     # --- in the loop ------------------------------------------------------------------------
 
-    def _accept(self, handle: GoalHandle) -> None:
+    def _accept(self, goal: Goal) -> None:
         if self._closing:  # the goal was accepted just before refuse()
-            self._handles.finish(handle, Outcome(False, SERVER_CLOSED))
+            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
             return
-        goal = Goal(handle)
-        with self._lock:
-            self._goals[handle] = goal
+        self._goals.add(goal)
         self._jobs.start_job(self._execute(goal))
 
-    def _cancel(self, handle: GoalHandle) -> None:
-        if (goal := self._goals.get(handle)) is not None:
+    def _cancel(self, goal: Goal) -> None:
+        if goal in self._goals:
             goal.cancelled = True
-            if goal.task is not None:  # otherwise _result_of() cancels it after its submission
+            if goal.task is not None:  # otherwise _outcome_of() cancels it after its submission
                 self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED_TEXT))
 
     async def _execute(self, goal: Goal) -> None:
-        result = Outcome(False, SERVER_CLOSED)
+        outcome = Outcome(False, SERVER_CLOSED)
         try:
-            result = await self._result_of(goal)
+            outcome = await self._outcome_of(goal)
         except TaskError as error:
-            result = Outcome(False, str(error))
+            outcome = Outcome(False, str(error))
         except Exception as error:
-            result = Outcome(False, f'Internal error: {error!r}')
+            outcome = Outcome(False, f'Internal error: {error!r}')
             raise
         finally:
-            self._finish(goal.handle, result)
+            self._goals.discard(goal)
+            self._handles.finish(goal, outcome)
 
-    async def _result_of(self, goal: Goal) -> Outcome:
-        request = parse_goal(goal.handle.request)
+    async def _outcome_of(self, goal: Goal) -> Outcome:
+        request = parse_goal(goal.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return Outcome(False, CANCELLED_TEXT, code=CANCELLED)
@@ -167,7 +144,7 @@ class RunTaskServer:
             if said.task is None:
                 return Outcome(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task
-        goal.task, goal.handle.task_id = task, task.id
+        goal.task = task
         if goal.cancelled:
             self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED_TEXT))
         with self._robot.follow(task, after) as following:
@@ -183,16 +160,16 @@ class RunTaskServer:
                 if goal.runs:
                     step = self._robot.state().react.iter if task.name == 'react' else 0
                     kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
-                    self._handles.feedback(goal.handle, event.message, kind, step)
+                    self._handles.feedback(goal, event.message, kind, step)
             elif event.type in ENDED_EVENTS:
                 goal.runs = False
             else:
                 state = event.payload.get('after', LifecycleState.PENDING)
                 reason = event.payload.get('reason', '')
-                self._handles.feedback(goal.handle, reason, state.name, 0)
+                self._handles.feedback(goal, reason, state.name, 0)
                 goal.runs = state.running
                 if goal.runs:
-                    self._handles.execute(goal.handle)
+                    self._handles.execute(goal)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""

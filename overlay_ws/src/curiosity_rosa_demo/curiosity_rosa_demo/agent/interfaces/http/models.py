@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 import json
 from typing import Annotated, Any, Literal
@@ -274,3 +275,17 @@ class ProblemView(BaseModel):
     detail: str
     instance: str
     errors: list[FieldErrorView] | None = None
+
+
+def newest_as_json(newest_first: Iterable[str], max_bytes: int) -> str:
+    """The texts, each some JSON, as a list, the oldest first: as many of the newest as fit, but at
+    least one.
+    """
+    kept: list[str] = []
+    size = 0
+    for text in newest_first:
+        size += len(text.encode('utf-8', 'replace'))
+        if size > max_bytes and kept:
+            break
+        kept.append(text)
+    return f'[{",".join(reversed(kept))}]'

@@ -19,7 +19,7 @@ import logging
 from typing import Any, TypeVar
 
 import anyio
-from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
+from curiosity_rosa_demo.agent.interfaces.http.models import newest_as_json, TaskView
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
@@ -130,11 +130,13 @@ class Resources:
         return _json_text(self._robot.state().react.model_dump(mode='json', include=shown))
 
     async def _tasks(self) -> str:
-        tasks = (await self._robot.tasks())[-MAX_TASKS:]
-        return _newest_as_json([TaskView.of(each).model_dump_json() for each in tasks])
+        tasks = (await self._robot.tasks())[: -MAX_TASKS - 1 : -1]
+        shown = (TaskView.of(each).model_dump_json() for each in tasks)
+        return newest_as_json(shown, MAX_TEXT_BYTES)
 
     async def _trace(self) -> str:
-        return _newest_as_json([*map(encode, self._robot.event_bus.trace_events(MAX_EVENTS))])
+        events = self._robot.event_bus.trace_events(MAX_EVENTS)
+        return newest_as_json(map(encode, reversed(events)), MAX_TEXT_BYTES)
 
     async def _capture(self) -> bytes:
         captures = self._robot.captures()
@@ -165,18 +167,6 @@ class Resources:
 def _json_text(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text.encode('utf-8', 'replace').decode()
-
-
-def _newest_as_json(texts: list[str]) -> str:
-    """A JSON list of the newest ``texts``, at most MAX_TEXT_BYTES."""
-    kept: list[str] = []
-    size = 0
-    for text in reversed(texts):
-        size += len(text.encode('utf-8', 'replace'))
-        if size > MAX_TEXT_BYTES and kept:
-            break
-        kept.append(text)
-    return f'[{",".join(reversed(kept))}]'
 
 
 # --- The server --------------------------------------------------------------------------------
