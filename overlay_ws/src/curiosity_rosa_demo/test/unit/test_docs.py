@@ -89,6 +89,16 @@ def test_a_file_that_a_page_names_exists() -> None:
     ] == []
 
 
+def test_readme_and_architecture_name_every_folder() -> None:
+    package = PACKAGE / 'curiosity_rosa_demo'
+    folders = [each.parent for each in package.rglob('__init__.py') if each.parent != package]
+    assert len(folders) > 30
+    for page in (ROOT / 'README.md', DOCS / 'explanation/architecture.md'):
+        text = page.read_text(encoding='utf-8')
+        names = [(f'`{each.relative_to(package)}/`', f'`{each.name}/`') for each in folders]
+        assert [each for each, last in names if each not in text and last not in text] == []
+
+
 def test_the_page_of_the_launch_file_lists_every_argument() -> None:
     launch = (PACKAGE / 'launch/demo.launch.py').read_text(encoding='utf-8')
     arguments = re.findall(r"^    '(\w+)': \('|^    '(\w+)': \(str\(", launch, re.MULTILINE)
