@@ -23,9 +23,7 @@ from curiosity_rosa_demo.agent.interfaces.http import streams
 from curiosity_rosa_demo.agent.interfaces.http.problems import add_handlers
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.streams import camera_routes, EventFeed, Streams
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import (
-    MAX_PAGE_BYTES,
-)
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreFull
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
