@@ -13,9 +13,9 @@ The product's own loop, gate and skills stand before a twin of rover and adapter
 owned. The cost of a turn is the sum of the prices (tool_costs.yaml) of all calls of motions, mast
 and camera, failed ones included.
 
-- search: the routine looks for the light, compared with the optimum of a known world without
+- search: the rule model looks for the light, compared with the optimum of a known world without
   faults
-- models: the same worlds, and labelled sentences, by the routine and by your own model: ``--llm``
+- models: the same worlds, and labelled sentences, by the rule model and by your own: ``--llm``
   has keys of agent.yaml's section llm, the key comes from the environment. A sentence that fails
   runs again with the rules open, and is hurt by them if it is right then
 
@@ -229,8 +229,8 @@ def search(options: argparse.Namespace) -> Result:
                for run in runs if not run.truthful]  # fmt: skip
     return Result(
         'The search for the light',
-        f'The routine in {len(runs)} random worlds from seed {options.seed} on; the peer is the '
-        'optimum of a known world.',
+        f'The rule model in {len(runs)} random worlds from seed {options.seed} on; the peer is '
+        'the optimum of a known world.',
         ('light', 'worlds', 'safe', 'truthful', 'found, of the possible', 'cost over optimum',
          '90th percentile'),
         rows,
@@ -267,9 +267,10 @@ def models(options: argparse.Namespace) -> Result:
         faults += [f'{name}: {each}' for score in (*worlds, *asked) for each in score.violations]
     return Result(
         'Models in worlds and by sentences',
-        "Each turn runs through the product's own client, gate and loop; the peer is the routine.",
+        "Each turn runs through the product's own client, gate and loop; the peer is the rule "
+        'model.',
         ('model', 'worlds reached', 'sentences right', 'hurt by the rules', 'wrong motions',
-         '**unsafe acts**', 'refusals', 'false success', 'steps by the routine',
+         '**unsafe acts**', 'refusals', 'false success', 'steps by the rule model',
          'cost over optimum', 'seconds'),
         rows,
         'no unsafe act',

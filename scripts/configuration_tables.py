@@ -6,8 +6,10 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The tables of docs/reference/configuration.md: each key of ``config/`` with its default, what it
-may be and what the comment beside it says. scripts/docs.sh runs this and includes the files.
+"""The tables of docs/reference that the product itself has: of configuration.md each key of
+``config/`` with its default, what it may be and what the comment beside it says; the commands of
+console.md; the skills of skills.md; the parameters of stand_in.md and physics.md. scripts/docs.sh
+runs this and includes the files.
 """
 
 from __future__ import annotations
@@ -18,16 +20,19 @@ from pathlib import Path
 import re
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.agent.skills.registry import make_registry, TASK_ONLY_SKILLS
 from curiosity_rosa_demo.domain import models
 from curiosity_rosa_demo.infra.config import base, behaviour
 from curiosity_rosa_demo.infra.config.agent import checked_language, checked_time_zone
 from curiosity_rosa_demo.infra.config.topics import Config
-from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, shipped_config_dir
+from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 import yaml
 
-FOLDER = Path(__file__).resolve().parents[1] / 'run/tables'
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / 'run/tables'
 WORDS = {
     models.json_object: 'keys with JSON values',
     base.ros_name: 'ROS name',
@@ -63,13 +68,47 @@ class Schema(GenerateJsonSchema):
 
 
 def tables() -> dict[str, str]:
-    """The table of each file by its name; ``world`` is that of the world views."""
+    """By their names: of each file, of the ``world`` views, of what the other pages need."""
     made = {}
     for name in CONFIG_FILES:
         model = Config.model_fields[name].annotation
         text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')
         made[name] = _keys(model, yaml.safe_load(text), comments(text))
-    return {**made, 'world': _keys(behaviour.WorldView, {}, {})}
+    made['world'] = _keys(behaviour.WorldView, {}, {})
+    commands = [(f'`{each.usage}`', each.help) for each in COMMANDS.values()]
+    made |= {name: _parameters(name) for name in ('stand_in', 'physics')}
+    return {**made, 'console': table(('command', 'effect'), commands), 'skill': _skills()}
+
+
+def _parameters(name: str) -> str:
+    """Of a node that stands for the rover. * may be changed at run time."""
+    package = f'curiosity_{name}'
+    file = ROOT / f'standalone/src/{package}/{package}/parameters.yaml'
+    lines = []
+    for key, each in yaml.safe_load(file.read_text(encoding='utf-8')).items():
+        limits = ' or '.join(each.get('choices', ()))
+        if 'least' in each:
+            limits = f'{each["least"]:.15g} to {each["most"]:.15g}'
+        star = '' if each.get('fixed') else ' *'
+        lines.append((f'`{key}`{star}', _shown(each['default']), limits, each['text']))
+    return table(('parameter', 'default', 'may be', 'meaning'), lines)
+
+
+def _skills() -> str:
+    registry, lines = make_registry(load_config()), []
+    for each in (registry.get(definition.name) for definition in registry):
+        told = each.description.partition(' Said as: ')[0]
+        lines.append(
+            (
+                f'`{each.name}`',
+                ', '.join(each.arguments.model_fields) or '-',
+                ', '.join(each.definition.resources_required) or '-',
+                f'{each.settings.timeout_s:g}',
+                each.risk.value,
+                f'{told} As a task only.' if each.name in TASK_ONLY_SKILLS else told,
+            )
+        )
+    return table(('skill', 'arguments', 'holds', 'timeout, s', 'risk', 'for the model'), lines)
 
 
 def _keys(model: type[BaseModel], values: Any, said: Mapping[str, str]) -> str:

@@ -307,16 +307,17 @@ def _parameters(run: ContractRun) -> str:
 
 
 def _nodes(run: ContractRun, uses: set[Use]) -> str:
-    lines = []
+    alike: dict[tuple[str, ...], list[str]] = {}
     for enclave, node in sorted({(run.enclaves[use.node], use.node) for use in uses}):
         of_kind: dict[str, list[str]] = {'publish': [], 'subscribe': [], 'reply': []}
         for use in sorted(use for use in uses if use.node == node and use.is_of_ros):
             of_kind[use.kind].append(f'`{use.name.replace(f"{node}/", "~/")}`')
         if len(of_kind['reply']) == len(PARAMETER_SERVICES):
             of_kind['reply'] = ['its parameters and types']
-        process = enclave.rpartition('/')[2]
-        lines.append((process, node.lstrip('/'), *map(', '.join, of_kind.values())))
-    return table(('process', 'node', 'writes', 'hears', 'serves'), lines)
+        shared = (enclave.rpartition('/')[2], *map(', '.join, of_kind.values()))
+        alike.setdefault(shared, []).append(node.lstrip('/'))
+    lines = [(process, ', '.join(nodes), *rest) for (process, *rest), nodes in alike.items()]
+    return table(('process', 'nodes', 'writes', 'hears', 'serves'), lines)
 
 
 # --- writing them ----------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import threading
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED
+from curiosity_rosa_demo.agent.interfaces.action_server.server import CANCELLED_TEXT
 from curiosity_rosa_demo.domain.models import AGENT_IS_SAFE, STOP_NOT_CONFIRMED
 from curiosity_rosa_interfaces.action import RunTask
 from demo_bench import Api, Bench, READY_S, Run
@@ -238,7 +238,7 @@ def test_a_goal_of_the_action_is_cancelled_half_way(doors: Doors) -> None:
     assert done(asked, 'the cancel request').goals_canceling
     cancelled = done(result, 'the goal to be cancelled')
     assert cancelled.status == GoalStatus.STATUS_CANCELED
-    assert (cancelled.result.ok, cancelled.result.answer) == (False, CANCELLED)
+    assert (cancelled.result.ok, cancelled.result.answer) == (False, CANCELLED_TEXT)
     doors.run.expect('(action) :forward 6')
     doors.bench.stands(10.0)
     assert {'ACTIVE', 'ACT'} <= {each.kind for each in doors.goals.feedback}

@@ -19,6 +19,7 @@ from demo_bench import Bench
 from harness import ROOT, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
+from test_tutorial import follows, transcript
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 STARTS_S = 120.0  # two robots start together
@@ -41,7 +42,6 @@ def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
     run.expect('Type :help', timeout_s=STARTS_S)
     for order, answer in (
         ('how are you?', 'moving: no; '),
-        (':forward 2', '[RESULT] move_forward: duration 2.0 s'),
         ('drive 1 m', '[RESULT] drive_distance'),
         ('raise the mast', 'there is no tool mast_open'),
         ('is the mast open?', 'This robot has no mast.'),
@@ -50,6 +50,9 @@ def test_the_rover_of_the_tutorial_is_driven_by_its_profile_alone(
         run.send(order)
         run.expect(answer)
     assert '[ACT] mast_' not in run.output()
+    since = len(run.output())
+    run.send(':forward 3')
+    follows(run, since, dict(transcript('own_rover.md', '> '))[':forward 3'])
 
     run.send(':quit')
     assert run.end() == 0
@@ -62,16 +65,16 @@ def test_an_arm_without_a_base_and_a_rover_with_one_under_one_agent_each(
     run = bench.run('--rovers', 'mars=curiosity,iss=canadarm2', '--speed', '4')
     for name in ('mars', 'iss'):
         run.expect(f'[{name}] Type :help', timeout_s=STARTS_S)
+    page = (ROOT / 'docs/reference/robots.md').read_text(encoding='utf-8')
+    (refused, *rest) = re.findall(r'^(@iss .*)\n(\[iss\] .*)$', page, re.MULTILINE)
     for line, answer in (
         ('@mars :mast_close', '[mars]   [RESULT] mast_close: done'),
-        ('@iss move the arm to grapple pose', '[iss]   [ERROR] arm_grapple: arm must first be'),
+        refused,
         ('@mars :forward 1', '[mars] ! Need to stow arm: arm_close'),
-        ('@iss アームを伸ばして', '[iss]   [RESULT] arm_extend: done'),
         ('@mars アームを伸ばして', '[mars]   [RESULT] arm_open: done'),
-        ('@iss move the arm to grapple pose', '[iss]   [RESULT] arm_grapple: done'),
+        *rest,
         ('@mars drive 2 m', '[mars]   [RESULT] drive_distance'),
-        ('@iss drive 2 m', '[iss] ! I cannot do that: there is no tool drive_distance.'),
-        ('@iss stow the arm', '[iss]   [RESULT] arm_stow: done'),
+        ('@iss アームを格納して', '[iss]   [RESULT] arm_stow: done'),
     ):
         run.send(line)
         run.expect(answer)

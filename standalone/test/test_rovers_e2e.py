@@ -16,13 +16,14 @@ import json
 import math
 import os
 from pathlib import Path
+import re
 import signal
 import socket
 import subprocess
 from typing import Any
 
 from demo_bench import Bench, ODOMETRY, Terminal, wait_until
-from harness import Sandbox
+from harness import ROOT, Sandbox
 import httpx
 from nav_msgs.msg import Odometry
 from page_site import big_page, picture
@@ -175,7 +176,8 @@ def test_two_rovers_side_by_side_and_nothing_crosses_over(bench: Bench) -> None:
     port = free_pair()
     folder = bench.box.config_dir(agent={'http': {'port': port}})
     console = bench.terminal('--rovers', '2', '--config-dir', folder)
-    console.expect('@r2 text')
+    page = (ROOT / 'docs/howto/several_rovers.md').read_text(encoding='utf-8')
+    console.expect(re.escape(page.partition('--rovers 2\n')[2].partition('\n')[0]))
     console.enter('@r1 :mast_close')
     console.enter('@r1 :forward 20')
     first.drives(60.0)

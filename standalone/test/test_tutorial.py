@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 
 from demo_bench import Bench, Run
@@ -121,6 +123,24 @@ def answers(port: str) -> bool:
         return bool(httpx.get(f'http://127.0.0.1:{port}/').status_code)
     except httpx.HTTPError:
         return False
+
+
+SKILLS = [
+    ('look_around', 'own_skill.md', '"turns": 1'),
+    ('wiggle', '../howto/add_a_skill.md', '"times": 2'),
+]
+
+
+@pytest.mark.parametrize(('skill', 'page', 'part'), SKILLS)
+def test_a_skill_of_ones_own(
+    bench: Bench, tmp_path: Path, skill: str, page: str, part: str
+) -> None:
+    example = ROOT / f'examples/curiosity_rosa_skill_{skill}'
+    source = shutil.copytree(example, tmp_path / 'source')
+    pip = [sys.executable, '-m', 'pip', 'install', '--no-build-isolation', '--no-deps', '--target']
+    subprocess.run([*pip, str(tmp_path / 'site'), str(source)], check=True, timeout=ANSWERS_S)
+    bench.env['PYTHONPATH'] = f'{tmp_path / "site"}:{bench.env["PYTHONPATH"]}'
+    shows(bench, page, commands(page, part))
 
 
 def test_an_arm_that_must_be_stowed(bench: Bench) -> None:

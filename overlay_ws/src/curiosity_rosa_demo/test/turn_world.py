@@ -75,7 +75,7 @@ SHIPPED = load_config()
 REGISTRY = make_registry(SHIPPED)
 _ids = itertools.count()
 OFFERED = [*(skill.definition.name for skill in REGISTRY.for_model()), 'decide']
-BY_ROUTINE = 'The routine decides this step: '
+BY_ROUTINE = 'The rule model decides this step: '
 NINE = ['capture_and_score', 'mast_open', 'mast_close', 'mast_rotate', 'move_forward', 'turn_left']
 NINE += ['turn_right', 'move_stop', 'get_status']
 

@@ -91,7 +91,8 @@ class AdapterApp:
         self._commands = Commands(self.node, self._config, losses)
         self._profiles = shipped_robots(self.node.get_parameter('rover_namespace').value)
         self._trace = TracePublisher(self.node, self._config, losses)
-        self._trace.announce('adapter started: rover stopped first, mast unknown')
+        mast = ', mast unknown' if self._config.robot.has_mast else ''
+        self._trace.announce(f'adapter started: rover stopped first{mast}')
         self._graph = GraphThread(process.crash)
         self._calls = CallTrace(self.node, self._graph, topics.status.kernel, self._trace.publish)
         self._shutting_down = False  # True: no motion is started any more

@@ -29,17 +29,15 @@ from typing import TYPE_CHECKING
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server.server import RunTaskServer
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import RULES_NOTE, with_templates
-from curiosity_rosa_demo.agent.interfaces.terminal.headless import (
-    END_SIGNALS,
-    print_addresses,
-    wait_for_a_signal,
-)
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
+    END_SIGNALS,
     InterruptHandler,
+    print_addresses,
     run_commands,
     run_pipe,
     run_terminal,
+    wait_for_a_signal,
     wait_for_go_ahead,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter

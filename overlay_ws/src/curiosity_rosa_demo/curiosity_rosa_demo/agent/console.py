@@ -19,7 +19,6 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 import threading
-from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     COMMANDS,
@@ -44,7 +43,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.origin import caller_prefix, Origin
-from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome, outcome_of
 from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.agent import DEMO
@@ -284,13 +283,9 @@ class Console:
         """Report the outcome of a requested task that has ended. Runs in the runtime's loop."""
         if self._robot.was_dropped(task.id):
             return
-        stored: dict[str, Any] | None = task.metadata.get('outcome')
-        if stored is not None and task.state.name in ('COMPLETED', 'FAILED'):
-            outcome = Outcome(**stored)
-            is_shown = outcome.ok and self._shown_result == f'{task.name}: {outcome.answer}'
-            self._report_outcome(outcome, on_reply, is_shown=is_shown)
-        else:
-            self._report_outcome(Outcome(False, task.reason), on_reply)
+        outcome = outcome_of(task.state, task.metadata, task.reason)
+        is_shown = outcome.ok and self._shown_result == f'{task.name}: {outcome.answer}'
+        self._report_outcome(outcome, on_reply, is_shown=is_shown)
 
     # --- running ----------------------------------------------------------------------------
 

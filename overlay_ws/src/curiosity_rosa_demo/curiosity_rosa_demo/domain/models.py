@@ -113,6 +113,17 @@ def json_object(value: dict[str, JsonValue], levels: int = MAX_DEPTH) -> dict[st
     return value
 
 
+def read_json_object(text: str) -> dict[str, JsonValue]:
+    """The JSON object that ``text`` is. Raises ValueError."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError('it is nested too deep') from None
+    if not isinstance(value, dict):
+        raise ValueError(f'{text[:40]!r} is not a JSON object')
+    return json_object(value)
+
+
 def _nested_deeper(value: object, levels: int) -> bool:
     if isinstance(value, dict):
         value = list(value.values())

@@ -10,10 +10,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.models import Json
+from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 MOTIONS = tuple(DIRECTIONS)
 MAST_SKILLS = frozenset({'mast_open', 'mast_close', 'mast_rotate'})
@@ -24,6 +26,7 @@ ALWAYS_CANCELLABLE = (
 )
 CAPTURE = 'capture_and_score'
 ANALYZE = 'analyze_ground'
+CANCELLED = 'CANCELLED'  # the code of a cancelled task's outcome
 
 
 @dataclass(frozen=True)
@@ -36,3 +39,14 @@ class Outcome:
     goal: str = ''  # the goal of the task that replaces this turn; empty: none
     code: str = ''  # of the failure, if it has one (error_code of ToolResult)
     refusal: Json | None = None  # the guardrail's refusal (domain/refusal.py) that ended it
+
+
+def outcome_of(state: LifecycleState, metadata: dict[str, Any], reason: str) -> Outcome:
+    """The outcome of a task that has ended, from what its skill has stored in its ``metadata``.
+    The code is CANCELLED for a cancelled one.
+    """
+    stored = Outcome(**{'ok': True, 'answer': '', **metadata.get('outcome', {})})
+    if state is LifecycleState.COMPLETED:
+        return replace(stored, answer=stored.answer or 'done')
+    code = CANCELLED if state is LifecycleState.CANCELLED else stored.code
+    return replace(stored, ok=False, answer=reason or stored.answer or state.value, code=code)

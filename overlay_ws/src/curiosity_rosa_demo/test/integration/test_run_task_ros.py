@@ -20,7 +20,7 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import MAX_GOALS
 from curiosity_rosa_demo.agent.interfaces.action_server.server import (
-    CANCELLED,
+    CANCELLED_TEXT,
     RunTaskServer,
     SERVER_CLOSED,
 )
@@ -273,7 +273,7 @@ def test_a_cancelled_goal_has_ended_when_its_task_has(world: World) -> None:
     world.robot.clean.set()
     done = sent.result()
     assert done.status == GoalStatus.STATUS_CANCELED
-    assert (done.result.ok, done.result.answer) == (False, CANCELLED)
+    assert (done.result.ok, done.result.answer) == (False, CANCELLED_TEXT)
     assert world.task(done.result.task_id).state is LifecycleState.CANCELLED
 
 

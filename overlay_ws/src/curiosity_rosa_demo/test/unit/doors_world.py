@@ -22,7 +22,7 @@ import uuid
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.interfaces.action_server import server as action_server
-from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
@@ -207,7 +207,7 @@ def action(world: DoorsWorld) -> None:
     request = SimpleNamespace(text='', skill=world.name, arguments_json=arguments)
     handles = world.action._handles
     ros = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=uuid.uuid4().bytes))
-    handles.begin(GoalHandle(ros))  # type: ignore[attr-defined]
+    handles.begin(Goal(ros))  # type: ignore[attr-defined]
 
 
 def mcp(world: DoorsWorld) -> None:

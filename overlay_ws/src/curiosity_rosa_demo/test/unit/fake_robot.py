@@ -32,6 +32,7 @@ from curiosity_rosa_demo.agent.runtime.threads import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks.task import OrderRefused
 from curiosity_rosa_demo.domain.adapter_status import (
     NodeStatus,
     NoTriggers,
@@ -172,6 +173,10 @@ class FakeRobot(TaskPort):
 
     async def order(self, task: Task, *, stops: int | None = None, by: str = '') -> Task:
         self.callers.append(by)
+        if why := self.not_ready_reason():
+            raise RobotBusy(why)
+        if self.refusal:
+            raise OrderRefused(self.refusal)
         return await super().order(task)
 
     def jobs(self, on_error: Callable[[BaseException], None]) -> LoopJobs:

@@ -18,7 +18,7 @@ import inspect
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.access import cookie_name
-from curiosity_rosa_demo.agent.interfaces.http.server import create_app, STANDALONE_SETTINGS
+from curiosity_rosa_demo.agent.interfaces.http.server import create_app, shipped_settings
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 from curiosity_rosa_demo.agent.robot import Robot
@@ -38,7 +38,7 @@ URL = f'http://{HOST}'
 
 
 def settings(**changes: Any) -> HttpConfig:
-    return HttpConfig(**{**STANDALONE_SETTINGS.model_dump(), **changes})
+    return HttpConfig(**{**shipped_settings().model_dump(), **changes})
 
 
 def client(app: FastAPI, **options: Any) -> httpx.AsyncClient:

@@ -27,8 +27,8 @@ from typing import Any
 from unittest.mock import MagicMock
 
 from curiosity_rosa_demo.agent import agent_node
-from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
+from curiosity_rosa_demo.agent.interfaces.terminal.terminal import END_SIGNALS
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
@@ -205,7 +205,7 @@ def test_the_parts_start_and_end_in_order_and_each_has_its_turn_whatever_the_oth
 
 WAITER = """
 import os, signal, sys, threading
-from curiosity_rosa_demo.agent.interfaces.terminal.headless import END_SIGNALS, wait_for_a_signal
+from curiosity_rosa_demo.agent.interfaces.terminal.terminal import END_SIGNALS, wait_for_a_signal
 
 def shower():
     while not callable(signal.getsignal(END_SIGNALS[-1])):

@@ -22,6 +22,7 @@ from curiosity_rosa_demo.adapter.report import mismatch
 from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.react.prompt import robot_prompts
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.skill import UnknownSkill
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 from curiosity_rosa_demo.infra.config.agent import DEMO, LANGUAGES
 from curiosity_rosa_demo.infra.config.base import Name, time_zone
@@ -467,6 +468,8 @@ def test_a_robot_without_a_mast_has_neither_its_skills_nor_its_services(tmp_path
     config = load_config(folder_of(tmp_path, {'mast': False}))
     registry = make_registry(config)
     assert not MAST_SKILLS & {skill.name for skill in registry}
+    with pytest.raises(UnknownSkill, match=r"'mast_open': this robot has no mast$"):
+        registry.get('mast_open')
     assert 'mast' not in registry.get('capture_and_score').definition.resources_required
     assert registry.get('move_forward').definition.resources_required == ['base']
     assert config.robot.resources == ('base', 'camera')

@@ -33,13 +33,9 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentUnavailable,
 )
 from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import (
-    outcome_of,
-    RemoteConsole,
-)
-from curiosity_rosa_demo.agent.interfaces.console_client.transcript import (
     ATTACHED_TEXT,
     LOST_TEXT,
-    Transcript,
+    RemoteConsole,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
@@ -392,10 +388,8 @@ class Attached:
 
     def __init__(self, url: str, name: str) -> None:
         self.seen: list[str] = []
-        api = AgentApi(url, client=name)
-        self.console = RemoteConsole(api, self.seen.append, lambda: self.transcript.is_attached)
-        self.transcript = Transcript(AgentApi(url, client=name), self.console.show)
-        self.transcript.start(0)
+        self.console = RemoteConsole(AgentApi(url, client=name), self.seen.append)
+        self.console.attach(0)
 
     def outcome(self) -> Outcome:
         """What came of its line, once."""
@@ -429,7 +423,7 @@ def attach(served: Served) -> Iterator[Attach]:
 
     yield attached
     for each in made:
-        each.transcript.close()
+        each.console.close()
 
 
 @given(st.lists(TEXTS, max_size=5), st.integers(1, 9))
@@ -497,8 +491,6 @@ def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> Non
         assert (result['ok'], part in result['answer']) == (ok, True)
         assert '> :mode' in lines
         assert any('IDLE' in line for line in lines)
-    stopped = {'metadata': {}, 'state': 'cancelled', 'reason': 'Stopped by anna'}
-    assert outcome_of(stopped) == Outcome(False, 'Stopped by anna')
 
 
 def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> None:
@@ -515,7 +507,7 @@ def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> Non
         assert error.startswith(said)
         assert '--url' in error
     api = AgentApi(nobody, client='console-1')
-    outcome = RemoteConsole(api, print, lambda: False).stop('Ctrl-C')
+    outcome = RemoteConsole(api, print).stop('Ctrl-C')
     assert (outcome.ok, 'did not reach the agent' in outcome.answer) == (False, True)
     with pytest.raises(AgentUnavailable):
         api.stop()

@@ -16,7 +16,6 @@ import re
 
 from configuration_tables import tables
 from contract_pages import CONTRACTS, interfaces, names_of, with_parts
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
 from curiosity_rosa_demo.agent.react.loop import mermaid
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, load_config, shipped_config_dir
@@ -90,10 +89,14 @@ def test_a_file_that_a_page_names_exists() -> None:
     ] == []
 
 
-def test_the_page_of_the_console_lists_every_command_as_it_is() -> None:
-    page = (DOCS / 'reference/console.md').read_text(encoding='utf-8').replace('\\|', '|')
-    shown = re.findall(r'^\| `(:[^`]+)` \|', page, re.MULTILINE)
-    assert shown == [spec.usage for spec in COMMANDS.values()]
+def test_readme_and_architecture_name_every_folder() -> None:
+    package = PACKAGE / 'curiosity_rosa_demo'
+    folders = [each.parent for each in package.rglob('__init__.py') if each.parent != package]
+    assert len(folders) > 30
+    for page in (ROOT / 'README.md', DOCS / 'explanation/architecture.md'):
+        text = page.read_text(encoding='utf-8')
+        names = [(f'`{each.relative_to(package)}/`', f'`{each.name}/`') for each in folders]
+        assert [each for each, last in names if each not in text and last not in text] == []
 
 
 def test_the_page_of_the_launch_file_lists_every_argument() -> None:
@@ -109,7 +112,7 @@ def test_the_picture_of_the_graph_is_that_of_the_graph() -> None:
     assert f'```mermaid\n{mermaid().strip()}\n```' in page
 
 
-# --- configuration.md and contracts.md -----------------------------------------------------------
+# --- what the product itself tells ---------------------------------------------------------------
 
 
 CONFIGURATION = DOCS / 'reference/configuration.md'
@@ -124,15 +127,18 @@ def test_the_page_of_contracts_is_what_types_and_files_say() -> None:
     assert [each for each in names if f'| `{each}` |' not in page] == [topics.images.input_raw]
 
 
-def test_the_page_of_the_configuration_has_each_file_with_each_of_its_keys() -> None:
+def test_the_pages_have_each_table_of_the_product() -> None:
     files = {path.stem for path in shipped_config_dir().glob('*.yaml')}
     assert set(CONFIG_FILES) == files - {'world_view', 'companion', 'stationary', 'rviz'}
     page = CONFIGURATION.read_text(encoding='utf-8')
     assert all(f'{name}.yaml' in page for name in files)
-    made = tables()
-    assert set(re.findall(r'^--8<-- "(\w+)\.md"$', page, re.MULTILINE)) == set(made)
+    made, text = tables(), ''.join(map(text_of, PAGES))
+    included = set(re.findall(r'^--8<-- "(\w+)\.md"$', text, re.MULTILINE))
+    assert included - {'requirements'} == set(made)
     low = '| `battery.low` | `0.2` | number, from 0 to 1 | 0.0 to 1.0; at or below, the rover'
     assert low in made['thresholds']
+    assert '| `:edit [ID] {json}` | answer yes, with these arguments |' in made['console']
+    assert '| `speak` | text | - | 10 | low | Say something to the people' in made['skill']
 
 
 # --- results of the benchmarks -------------------------------------------------------------------

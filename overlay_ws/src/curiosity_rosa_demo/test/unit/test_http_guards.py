@@ -240,7 +240,7 @@ async def test_wrong_tokens_are_slowed_and_the_right_one_never():
             assert 1 <= int(answers[-1].headers['retry-after']) <= 1.0 / PER_ADDRESS_S
             assert answers[-1].headers['connection'] == 'close'
             assert answers[-1].json()['title'] == 'Too Many Requests'
-            guess = await http.post('/login', data={'token': 'wrong'}, headers=own)
+            guess = await http.post('/', data={'token': 'wrong'}, headers=own)
             assert guess.status_code == 429
             assert int(guess.headers['retry-after']) >= 1
             assert 'Too many wrong tokens.' in guess.text
@@ -255,7 +255,7 @@ async def test_wrong_tokens_are_slowed_and_the_right_one_never():
             ):
                 answer = await who.request(method, path, headers=headers)
                 assert answer.status_code == status, (method, path, headers)
-            login = await http.post('/login', data={'token': TOKEN}, headers=own)
+            login = await http.post('/', data={'token': TOKEN}, headers=own)
             assert login.status_code == 303
             assert (await http.get('/state')).status_code == 200
         assert len(robot.stops) == 1
@@ -295,7 +295,7 @@ async def test_the_page_gets_a_session_that_no_script_and_no_other_site_sees():
 async def test_the_token_opens_the_page_once_and_leaves_the_address():
     async with client(app_with_page(TOKEN), headers=PAGE) as http:
         assert (await http.get('/')).status_code == 401
-        assert 'form method="post" action="/login"' in (await http.get('/')).text
+        assert 'form method="post"' in (await http.get('/')).text
         assert (await http.get('/', params={'token': 'wrong'})).status_code == 401
         for value in (f'{"0" * 32}.aSg.{"0" * 43}', '', '"é"', '\x01'):
             cookie = f'{cookie_name(HOST)}={value}'.encode('latin-1')
@@ -312,14 +312,13 @@ async def test_the_token_opens_the_page_once_and_leaves_the_address():
 async def test_the_form_opens_the_page():
     own, foreign = {**OWN, 'Sec-Fetch-Mode': 'navigate'}, {'Origin': 'null'}
     async with client(app_with_page(TOKEN), headers=PAGE) as http:
-        assert (await http.get('/login')).status_code == 200
         for data, headers, status, words in (
             ({'token': 'wrong'}, own, 401, 'This is not the token.'),
-            ({}, own, 200, ''),
+            ({}, own, 401, ''),
             ({'token': TOKEN}, foreign, 403, ''),
             ({'token': TOKEN}, own, 303, ''),
         ):
-            answer = await http.post('/login', data=data, headers=headers)
+            answer = await http.post('/', data=data, headers=headers)
             assert answer.status_code == status
             assert words in answer.text
         assert answer.headers['location'] == '/'
@@ -431,7 +430,7 @@ async def test_a_body_that_is_too_large_or_never_ends_is_refused(monkeypatch: py
                 await wire.ended()  # nothing of it was sent
             assert wire.status == 413
             assert b'1024 bytes' in wire.body
-        for path in ('/say', '/tasks', '/login', '/nowhere'):
+        for path in ('/say', '/tasks', '/', '/nowhere'):
             wire = Wire(app, 'POST', path, transfer_encoding='chunked')
             wire.body_of(*[b'x' * 100] * 11, b'')
             async with wire:

@@ -20,14 +20,10 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http import streams
-from curiosity_rosa_demo.agent.interfaces.http.problems import add_handlers, Problem
+from curiosity_rosa_demo.agent.interfaces.http.problems import add_handlers
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.streams import camera_routes, EventFeed, Streams
-from curiosity_rosa_demo.agent.interfaces.http.task_routes import (
-    decode_cursor,
-    encode_cursor,
-    MAX_PAGE_BYTES,
-)
+from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import StoreFull
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
@@ -496,16 +492,6 @@ async def test_the_list_is_filtered_and_its_pages_follow_each_other_and_have_few
         found = await pages(http, '/tasks?name=large')
         assert [each for page in found for each in page] == ids
         assert len(found) == 2
-
-
-@given(st.text(max_size=60) | st.integers(0, 10**18).map(encode_cursor), st.integers(0, 10**18))
-def test_a_text_is_a_cursor_or_refused(text: str, number: int):
-    assert decode_cursor(encode_cursor(number)) == number
-    try:
-        seq = decode_cursor(text)
-    except Problem:
-        return
-    assert encode_cursor(seq) == text
 
 
 TURN = {'duration_s': 1.0}

@@ -14,14 +14,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 import json
-import math
 import re
 from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
-    goal_result_of,
     GoalArguments,
-    GoalResult,
     MAX_TEXT_CHARS,
     parse_goal,
 )
@@ -41,7 +38,7 @@ from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_te
 from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import DEFAULT, table
 from curiosity_rosa_demo.agent.language.understand import is_stop, understand
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks import LifecycleState
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
@@ -50,6 +47,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
+from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome, outcome_of
 from curiosity_rosa_demo.domain.text import clip, one_line, printable, valid_unicode, visible
 from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 from examples import examples, fields
@@ -518,23 +516,18 @@ def test_what_is_no_task_is_refused_with_what_would_be_right() -> None:
         assert len(str(refused.value)) < 500
 
 
-def ended(state: LifecycleState, reason: str = '', outcome: Any = None) -> GoalResult:
-    metadata = {} if outcome is None else {'outcome': outcome}
-    return goal_result_of(Task('react', metadata=metadata, state=state, reason=reason))
-
-
-def test_a_result_has_the_answer_the_score_and_why_it_failed() -> None:
-    outcome = {'ok': True, 'answer': 'Here it is bright.', 'score': 0.9}
-    done = GoalResult(True, 'Here it is bright.', 0.9)
-    assert ended(LifecycleState.COMPLETED, outcome=outcome) == done
-    for none in (None, [], {}, {'score': None}, {'score': True, 'answer': 3}):
-        result = ended(LifecycleState.COMPLETED, outcome=none)
-        assert (result.ok, bool(result.answer), math.isnan(result.score)) == (True, True, True)
-    failed = ended(LifecycleState.FAILED, 'Need to close mast', {'score': 0.2})
-    assert (failed.ok, failed.answer, failed.score) == (False, 'Need to close mast', 0.2)
-    stopped = ended(LifecycleState.CANCELLED, 'Stopped by HTTP')
-    assert (stopped.ok, stopped.answer) == (False, 'Stopped by HTTP')
-    assert (failed.cancelled, stopped.cancelled) == (False, True)
+def test_an_outcome_has_the_answer_the_score_and_why_it_failed() -> None:
+    stored = {'ok': True, 'answer': 'Here it is bright.', 'score': 0.9}
+    failed = {'ok': False, 'answer': 'Need to close mast', 'code': 'X', 'score': 0.2}
+    for state, outcome, reason, expected in (
+        (LifecycleState.COMPLETED, stored, '', Outcome(**stored)),
+        (LifecycleState.COMPLETED, {}, '', Outcome(True, 'done')),
+        (LifecycleState.FAILED, failed, 'Need to close mast', Outcome(**failed)),
+        (LifecycleState.FAILED, {}, '', Outcome(False, 'failed')),
+        (LifecycleState.CANCELLED, {}, 'By HTTP', Outcome(False, 'By HTTP', code=CANCELLED)),
+    ):
+        assert outcome_of(state, {'outcome': outcome}, reason) == expected
+    assert outcome_of(LifecycleState.COMPLETED, {}, '') == Outcome(True, 'done')
 
 
 # --- what others wrote is clipped, put into one line and repaired in one place ------------------

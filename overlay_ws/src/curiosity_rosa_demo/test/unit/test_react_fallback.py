@@ -59,6 +59,7 @@ from turn_world import (
 
 FIND = 'Find the light.'
 PATIENCE = SHIPPED.guardrails.patience
+FINISHES = f'; it has stepped in {PATIENCE.takeovers} times and finishes the turn.'  # told once
 
 
 def by_routine(events: list[TraceEvent]) -> list[str | None]:
@@ -219,7 +220,8 @@ def test_whatever_a_failing_model_does_every_operation_has_passed_the_guardrails
     run(nodes, between)
     assert begun == [name for name, _ in nodes.acts]
     decided = by_routine(nodes.events)
-    assert len(decided) <= len(handed_over(nodes.events))
+    told = handed_over(nodes.events)
+    assert len(decided) <= len(told) or told[-1].endswith(FINISHES)
     if all(mode == 'SAFE' or latch for mode, latch, *_ in seen):
         assert set(begun) <= {'capture_and_score', 'get_status', 'move_stop'}
         assert nodes.rover.starts == []
@@ -330,7 +332,7 @@ def test_the_routine_ends_the_turn_of_a_weak_model_well_and_leaves_a_good_one_al
             assert (last.ok, last.is_good) == (True, True)
             reasons = handed_over(world.events)
             assert reasons
-            assert set(reasons[2:]) <= {'It has stepped in 2 times and finishes the turn.'}
+            assert [why.endswith(FINISHES) for why in reasons] in ([False], [False, True])
         steps = [call('mast_open'), call('capture_and_score'), call('get_status')]
         world.reset(*steps, call('analyze_ground'), Say('Sand.'))
         assert world.turn(EXPLORE).answer == 'Sand.'

@@ -442,7 +442,7 @@ def test_what_is_not_installed_names_the_command(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr('importlib.util.find_spec', lambda name: None)
     assert install_problem('') == NOT_INSTALLED
     assert 'scripts/setup.sh --model' in NOT_INSTALLED
-    assert missing_model_note(LOCAL_LLM) == f'{NOT_INSTALLED} Until then the routine decides.'
+    assert missing_model_note(LOCAL_LLM) == f'{NOT_INSTALLED} Until then the rule model decides.'
     assert missing_model_note(SHIPPED.agent.llm) == ''
     assert unusable(LocalServer([], NOT_INSTALLED)) == NOT_INSTALLED
 

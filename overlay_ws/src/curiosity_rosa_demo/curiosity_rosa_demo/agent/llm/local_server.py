@@ -78,7 +78,7 @@ def missing_model_note(llm: LlmConfig) -> str:
     problem = install_problem(llm.model) if llm.provider == LOCAL else ''
     if not problem:
         return ''
-    until = 'the routine decides' if llm.fallback == 'routine' else 'no turn is possible'
+    until = 'the rule model decides' if llm.fallback == 'routine' else 'no turn is possible'
     return f'{problem} Until then {until}.'
 
 

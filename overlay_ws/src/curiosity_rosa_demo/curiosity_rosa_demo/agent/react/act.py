@@ -227,7 +227,7 @@ def _end_if_hopeless(turn: Turn, env: TurnEnvironment) -> None:
         text = f'Stopped after {used} without an answer (turn.max_steps of agent.yaml).'
         _end(turn, DecisionType.ABORT, text)
     elif refused_too_often(turn, env) and (by_rules or not rules_may_decide(turn, env)):
-        text = refusals_text(turn, 'The model and the routine' if by_rules else 'The model')
+        text = refusals_text(turn, 'The model and the rule model' if by_rules else 'The model')
         asks = env.registry.decision_on(turn.last_failed) is DecisionType.ASK_HUMAN
         _end_or_ask(turn, env, text, may_ask=asks)
     elif mapped is DecisionType.ASK_HUMAN:

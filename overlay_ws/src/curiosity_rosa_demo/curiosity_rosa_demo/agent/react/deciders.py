@@ -196,6 +196,8 @@ class ModelDecider:
         env, fallback = self._env, self._env.fallback
         stands_in = rules_may_decide(turn, env)
         if fallback is not None and stands_in:
+            if turn.takeovers >= self._most_takeovers:  # told when it began to finish the turn
+                return self.rules.decide(turn, beside_a_model=True)
             if why := self._takeover_reason(turn):
                 self._count_takeover(turn)
                 return self._by_rules(turn, why)
@@ -228,22 +230,25 @@ class ModelDecider:
 
     def _by_rules(self, turn: Turn, why: str, data: Json | None = None) -> Choice:
         """``why``: the reason against the model."""
-        text = f'The routine decides this step: {why}'
+        if turn.takeovers >= self._most_takeovers:
+            times = count_text(turn.takeovers, 'time')
+            why = f'{why.removesuffix(".")}; it has stepped in {times} and finishes the turn.'
+        text = f'The rule model decides this step: {why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
         return self.rules.decide(turn, beside_a_model=True)
 
     def _takeover_reason(self, turn: Turn) -> str:
         """Why the model is not asked for this step; empty if it is asked."""
-        if turn.takeovers >= self._env.config.guardrails.patience.takeovers:
-            times = count_text(turn.takeovers, 'time')
-            return f'It has stepped in {times} and finishes the turn.'
         if refused_too_often(turn, self._env):
             return refusals_text(turn)
         return stuck_reason(turn, self._env)
 
     def _count_takeover(self, turn: Turn) -> None:
-        most = self._env.config.guardrails.patience.takeovers
-        turn.takeovers = min(turn.takeovers + 1, most)
+        turn.takeovers = min(turn.takeovers + 1, self._most_takeovers)
+
+    @property
+    def _most_takeovers(self) -> int:
+        return self._env.config.guardrails.patience.takeovers
 
     def _ask(self, turn: Turn) -> Choice:
         """The model's decision. An answer that cannot be used is asked for again, once, with the

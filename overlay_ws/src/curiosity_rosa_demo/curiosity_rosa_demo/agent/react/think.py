@@ -180,7 +180,7 @@ def take(
         return None, ()
     call = turn.exchanges[-len(choice.calls)]
     turn.call_id = call.call_id
-    marked = f', by the {choice.by}' if choice.by else ''
+    marked = ', by the rule model' if choice.by else ''
     again = ', again (error_map: RETRY)' if call.retry_of else marked
     data: Json | None = {'by': choice.by} if choice.by and not call.retry_of else None
     text = f'{call.text}{again}'

@@ -44,7 +44,8 @@ class SkillRegistry:
     """Registered skills by name. Iterates over the definitions in the order of registration.
 
     ``errors``: decisions for the errors of unknown skills. ``resources``: what a skill may need.
-    ``notes``: one line for each skill that was left out, with the reason.
+    ``notes``: one line for each skill that was left out, with the reason. ``left_out``: what the
+    robot lacks for a shipped one.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class SkillRegistry:
         self._skills: dict[str, Skill] = {}
         self._offered: tuple[Skill, ...] = ()
         self.notes: list[str] = []
+        self.left_out: dict[str, str] = {}
 
     def register(self, skill: Skill, *, for_model: bool = True) -> None:
         """Raises BadSkill."""
@@ -81,8 +83,10 @@ class SkillRegistry:
         try:
             return self._skills[name]
         except KeyError:
-            known = ', '.join(sorted(self._skills))
-            raise UnknownSkill(f'There is no skill {name!r}; there are {known}') from None
+            why = f'; there are {", ".join(sorted(self._skills))}'
+            if lacks := self.left_out.get(name):
+                why = f': this robot has no {lacks}'
+            raise UnknownSkill(f'There is no skill {name!r}{why}') from None
 
     def offer_vision_skills(self) -> None:
         """Offer them to the model, too. Call once it is known that the model can see."""
@@ -141,6 +145,8 @@ def make_registry(config: Config) -> SkillRegistry:
             if settings is None:
                 raise ConfigError(f'skills.yaml: skills.{name}: is missing; copy the shipped one')
             if not config.robot.has(settings.resources_required):
+                lacks = sorted(set(settings.resources_required) - set(config.robot.resources))
+                registry.left_out[name] = ' and no '.join(lacks)
                 continue
             if name in MOTIONS:
                 _check_timeout(name, settings.timeout_s, config)

@@ -6,19 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Parsing a goal of ``run_task`` and making its result. Pure functions."""
+"""Parsing a goal of ``run_task``. Pure functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-import json
-import math
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask
-from curiosity_rosa_demo.domain.geometry import finite_float
-from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.domain.models import read_json_object
 from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 
 MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
@@ -44,17 +40,6 @@ class GoalArguments:
     skill: str = ''
     arguments: dict[str, Any] | None = None
     traceparent: str = ''
-
-
-@dataclass(frozen=True)
-class GoalResult:
-    """The result of a goal. ``cancelled``: by any client. ``score``: NaN if unknown."""
-
-    ok: bool
-    answer: str
-    score: float = math.nan
-    cancelled: bool = False
-    task_id: str = ''
 
 
 def parse_goal(request: GoalRequest) -> GoalArguments:
@@ -88,32 +73,7 @@ def _taken_traceparent(arguments: dict[str, Any]) -> str:
 
 
 def _arguments(text: str) -> dict[str, Any]:
-    if not text.strip():
-        return {}
     try:
-        value = json.loads(text, parse_constant=_reject_constant)
-        if isinstance(value, dict):
-            json_object(value)
-    except (ValueError, RecursionError) as error:
+        return read_json_object(text if text.strip() else '{}')
+    except ValueError as error:
         raise BadTask(f'arguments_json {text[:80]!r} cannot be read: {error}; {EXAMPLE}') from None
-    if not isinstance(value, dict):
-        raise BadTask(f'arguments_json {text[:80]!r} is no JSON object; {EXAMPLE}')
-    return value
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise ValueError(f'{name} is no JSON')
-
-
-def goal_result_of(task: Task) -> GoalResult:
-    """The result of a goal whose ``task`` has ended."""
-    stored = task.metadata.get('outcome')
-    outcome = stored if isinstance(stored, dict) else {}
-    score = finite_float(outcome.get('score'))
-    known = math.nan if score is None else score
-    answer = str(outcome.get('answer') or '')
-    if task.state is LifecycleState.COMPLETED:
-        return GoalResult(bool(outcome.get('ok', True)), answer or 'done', known)
-    if task.state is LifecycleState.CANCELLED:
-        return GoalResult(False, task.reason or 'cancelled', known, cancelled=True)
-    return GoalResult(False, task.reason or answer or 'failed', known)

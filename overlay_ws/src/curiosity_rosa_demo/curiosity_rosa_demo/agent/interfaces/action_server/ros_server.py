@@ -24,7 +24,8 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalResult
+from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome
 from curiosity_rosa_demo.domain.text import valid_unicode
 from curiosity_rosa_interfaces.action import RunTask
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -45,16 +46,17 @@ CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle
 
 
 @dataclass(eq=False)
-class GoalHandle:
-    """One accepted goal. ``result`` is an rclpy future; its value is a GoalResult."""
+class Goal:
+    """One accepted goal. ``result`` is an rclpy future; its value is an Outcome. ``task``: None
+    until it is known. ``runs``: the task, by its events.
+    """
 
     ros: Any
     result: Future = field(default_factory=Future)
     executing: bool = False
-
-    @property
-    def key(self) -> bytes:
-        return bytes(self.ros.goal_id.uuid)
+    task: Task | None = None
+    runs: bool = False
+    cancelled: bool = False
 
     @property
     def request(self) -> RunTask.Goal:
@@ -95,15 +97,15 @@ class GoalHandles:
         self,
         name: str,
         *,
-        begin: Callable[[GoalHandle], None],
-        cancel: Callable[[GoalHandle], None],
+        begin: Callable[[Goal], None],
+        cancel: Callable[[Goal], None],
         failed: Callable[[Exception], None],
     ) -> None:
         self._begin_callback, self._cancel_callback = begin, cancel
         self._failed = failed
         self._lock = threading.Lock()
         self._all_ended = threading.Condition(self._lock)
-        self._live: dict[bytes, GoalHandle] = {}
+        self._live: dict[bytes, Goal] = {}
         self._last_end_s = -math.inf
         self._closing = False
         self._jobs: deque[Callable[[], object]] = deque()
@@ -122,17 +124,18 @@ class GoalHandles:
             result_timeout=RESULT_KEPT_S,
         )
 
-    def execute(self, handle: GoalHandle) -> None:
+    def execute(self, goal: Goal) -> None:
         """Set the goal to executing."""
-        self._in_ros(lambda: self._set_executing(handle))
+        self._in_ros(lambda: self._set_executing(goal))
 
-    def feedback(self, handle: GoalHandle, text: str, kind: str, step: int) -> None:
+    def feedback(self, goal: Goal, text: str, kind: str, step: int) -> None:
         if len(self._jobs) < MAX_FEEDBACK:
             feedback = RunTask.Feedback(trace_text=_without_nulls(text), kind=kind, step=step)
-            self._in_ros(lambda: handle.ros.publish_feedback(feedback))
+            self._in_ros(lambda: goal.ros.publish_feedback(feedback))
 
-    def finish(self, handle: GoalHandle, goal_result: GoalResult) -> None:
-        self._in_ros(lambda: self._set_ended(handle, goal_result))
+    def finish(self, goal: Goal, outcome: Outcome) -> None:
+        """End the goal; without effect on one that has ended."""
+        self._in_ros(lambda: self._set_ended(goal, outcome))
 
     def refuse(self) -> None:
         """Reject every further goal."""
@@ -187,51 +190,56 @@ class GoalHandles:
         return GoalResponse.ACCEPT if free else GoalResponse.REJECT
 
     def _on_goal(self, ros: Any) -> None:
-        handle = GoalHandle(ros)
+        goal = Goal(ros)
         with self._lock:
-            self._live[handle.key] = handle
-        self._begin_callback(handle)
+            self._live[_key(ros)] = goal
+        self._begin_callback(goal)
 
     def _cancel(self, ros: Any) -> CancelResponse:
-        handle = self._live.get(GoalHandle(ros).key)
-        if handle is None:
+        goal = self._live.get(_key(ros))
+        if goal is None:
             return CancelResponse.REJECT
-        self._cancel_callback(handle)
+        self._cancel_callback(goal)
         return CancelResponse.ACCEPT
 
-    def _set_executing(self, handle: GoalHandle) -> None:
-        if handle.executing:
+    def _set_executing(self, goal: Goal) -> None:
+        if goal.executing:
             return
-        handle.executing = True
+        goal.executing = True
         try:
-            handle.ros.execute()
+            goal.ros.execute()
         except CLIENT_GONE:  # the goal executes; only its status could not be published
-            self._server.notify_execute(handle.ros, self._execute)
+            self._server.notify_execute(goal.ros, self._execute)
 
-    def _set_ended(self, handle: GoalHandle, goal_result: GoalResult) -> None:
-        self._set_executing(handle)  # rclpy gives a result only to an executing goal
-        handle.result.set_result(goal_result)
+    def _set_ended(self, goal: Goal, outcome: Outcome) -> None:
+        self._set_executing(goal)  # rclpy gives a result only to an executing goal
+        if not goal.result.done():
+            goal.result.set_result(outcome)
 
     async def _execute(self, ros: Any) -> RunTask.Result:
-        key = GoalHandle(ros).key
-        goal_result: GoalResult = await self._live[key].result
+        goal = self._live[_key(ros)]
+        outcome: Outcome = await goal.result
         with suppress(*CLIENT_GONE):
-            if goal_result.cancelled and ros.is_cancel_requested:
+            if outcome.code == CANCELLED and ros.is_cancel_requested:
                 ros.canceled()
-            elif goal_result.ok:
+            elif outcome.ok:
                 ros.succeed()
             else:
                 ros.abort()
         with self._lock:
-            del self._live[key]
+            del self._live[_key(ros)]
             self._last_end_s = time.monotonic()
             self._all_ended.notify_all()
         return RunTask.Result(
-            ok=goal_result.ok,
-            answer=_without_nulls(goal_result.answer),
-            score=goal_result.score,
-            task_id=goal_result.task_id,
+            ok=outcome.ok,
+            answer=_without_nulls(outcome.answer),
+            score=math.nan if outcome.score is None else outcome.score,
+            task_id='' if goal.task is None else goal.task.id,
         )
+
+
+def _key(ros: Any) -> bytes:
+    return bytes(ros.goal_id.uuid)
 
 
 def _without_nulls(text: str) -> str:

@@ -18,17 +18,11 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, replace
 import logging
-import threading
 import time
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
-    goal_result_of,
-    GoalResult,
-    parse_goal,
-)
-from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import GoalHandle, GoalHandles
+from curiosity_rosa_demo.agent.interfaces.action_server.goal import parse_goal
+from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
@@ -37,7 +31,7 @@ from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome, outcome_of
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from rclpy.node import Node
@@ -47,21 +41,11 @@ MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read s
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
 CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only bounds a lost one
 READY_POLL_PERIOD_S = 0.2
-CANCELLED = 'Cancelled by the client of the action'
+CANCELLED_TEXT = 'Cancelled by the client of the action'
 SERVER_CLOSED = 'The agent ends; the task is kept for its next run'
 ENDED_EVENTS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
 
 _log = logging.getLogger('curiosity_rosa.run_task')
-
-
-@dataclass(eq=False)
-class Goal:
-    """``task``: None until it is known."""
-
-    handle: GoalHandle
-    task: Task | None = None
-    runs: bool = False  # the task, by its events
-    cancelled: bool = False
 
 
 class RunTaskServer:
@@ -73,14 +57,13 @@ class RunTaskServer:
 
     def __init__(self, config: Config, robot: Robot, *, ready_wait_s: float = 30.0) -> None:
         self._robot, self._ready_wait_s = robot, ready_wait_s
-        self._lock = threading.Lock()  # guards the goals
-        self._goals: dict[GoalHandle, Goal] = {}
+        self._goals: set[Goal] = set()  # those that wait for an outcome
         self._closing = False
         self._jobs = robot.jobs(_failure)
         self._handles = GoalHandles(
             config.topics.agent.run_task,
             begin=self._begin,
-            cancel=lambda handle: self._jobs.call_soon(self._cancel, handle),
+            cancel=lambda goal: self._jobs.call_soon(self._cancel, goal),
             failed=_failure,
         )
 
@@ -95,10 +78,8 @@ class RunTaskServer:
         self._handles.refuse()
         with suppress(TimeoutError, RuntimeError):  # the loop hangs, or has ended
             self._jobs.call(self._jobs.cancel_jobs(), CLOSE_TIMEOUT_S)
-        with self._lock:
-            left = list(self._goals)
-        for handle in left:
-            self._finish(handle, GoalResult(False, SERVER_CLOSED))
+        for goal in tuple(self._goals):
+            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
 
     def close(self) -> None:
         """Wait until the clients have their results. Call it after ``end_goals``, as late as
@@ -110,58 +91,49 @@ class RunTaskServer:
         """Destroy ``node``, once nothing spins it. The last call."""
         self._handles.destroy()
 
-    def _finish(self, handle: GoalHandle, result: GoalResult) -> None:
-        """End the goal, once. Callable from any thread."""
-        with self._lock:
-            goal = self._goals.pop(handle, None)
-        if goal is not None:
-            task_id = goal.task.id if goal.task else ''
-            self._handles.finish(handle, replace(result, task_id=task_id))
-
     # --- in rclpy's thread ------------------------------------------------------------------
 
-    def _begin(self, handle: GoalHandle) -> None:
-        text = handle.request.text
+    def _begin(self, goal: Goal) -> None:
+        text = goal.request.text
         if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
-            self._jobs.call_soon(self._accept, handle)
+            self._jobs.call_soon(self._accept, goal)
             return
         outcome = self._robot.stop(CLIENT_NAME)
-        outcome.add_done_callback(lambda done: self._handles.finish(handle, _stop_result(done)))
+        outcome.add_done_callback(lambda done: self._handles.finish(goal, _stop_result(done)))
 
     # --- in the loop ------------------------------------------------------------------------
 
-    def _accept(self, handle: GoalHandle) -> None:
+    def _accept(self, goal: Goal) -> None:
         if self._closing:  # the goal was accepted just before refuse()
-            self._handles.finish(handle, GoalResult(False, SERVER_CLOSED))
+            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
             return
-        goal = Goal(handle)
-        with self._lock:
-            self._goals[handle] = goal
+        self._goals.add(goal)
         self._jobs.start_job(self._execute(goal))
 
-    def _cancel(self, handle: GoalHandle) -> None:
-        if (goal := self._goals.get(handle)) is not None:
+    def _cancel(self, goal: Goal) -> None:
+        if goal in self._goals:
             goal.cancelled = True
-            if goal.task is not None:  # otherwise _result_of() cancels it after its submission
-                self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED))
+            if goal.task is not None:  # otherwise _outcome_of() cancels it after its submission
+                self._jobs.start_job(self._robot.cancel_when_possible(goal.task, CANCELLED_TEXT))
 
     async def _execute(self, goal: Goal) -> None:
-        result = GoalResult(False, SERVER_CLOSED)
+        outcome = Outcome(False, SERVER_CLOSED)
         try:
-            result = await self._result_of(goal)
+            outcome = await self._outcome_of(goal)
         except TaskError as error:
-            result = GoalResult(False, str(error))
+            outcome = Outcome(False, str(error))
         except Exception as error:
-            result = GoalResult(False, f'Internal error: {error!r}')
+            outcome = Outcome(False, f'Internal error: {error!r}')
             raise
         finally:
-            self._finish(goal.handle, result)
+            self._goals.discard(goal)
+            self._handles.finish(goal, outcome)
 
-    async def _result_of(self, goal: Goal) -> GoalResult:
-        request = parse_goal(goal.handle.request)
+    async def _outcome_of(self, goal: Goal) -> Outcome:
+        request = parse_goal(goal.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
-            return GoalResult(False, CANCELLED, cancelled=True)
+            return Outcome(False, CANCELLED_TEXT, code=CANCELLED)
         after = self._robot.event_bus.last_number
         if request.skill:
             task = self._robot.make_task(request.skill, request.arguments or {})
@@ -170,16 +142,16 @@ class RunTaskServer:
         else:
             said = await self._robot.say(request.text, Origin.ACTION)
             if said.task is None:
-                return GoalResult(said.ok, said.text or ('done' if said.ok else 'refused'))
+                return Outcome(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task
         goal.task = task
         if goal.cancelled:
-            self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED))
+            self._jobs.start_job(self._robot.cancel_when_possible(task, CANCELLED_TEXT))
         with self._robot.follow(task, after) as following:
             while not task.terminal:
                 self._tell(goal, task, await following.news(CHECK_PERIOD_S))
             self._tell(goal, task, following.read())
-        return goal_result_of(task)
+        return outcome_of(task.state, task.metadata, task.reason)
 
     def _tell(self, goal: Goal, task: Task, news: Sequence[Event | TraceEvent]) -> None:
         """Send each state of the task as feedback, and what is traced while it runs."""
@@ -188,16 +160,16 @@ class RunTaskServer:
                 if goal.runs:
                     step = self._robot.state().react.iter if task.name == 'react' else 0
                     kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
-                    self._handles.feedback(goal.handle, event.message, kind, step)
+                    self._handles.feedback(goal, event.message, kind, step)
             elif event.type in ENDED_EVENTS:
                 goal.runs = False
             else:
                 state = event.payload.get('after', LifecycleState.PENDING)
                 reason = event.payload.get('reason', '')
-                self._handles.feedback(goal.handle, reason, state.name, 0)
+                self._handles.feedback(goal, reason, state.name, 0)
                 goal.runs = state.running
                 if goal.runs:
-                    self._handles.execute(goal.handle)
+                    self._handles.execute(goal)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""
@@ -208,10 +180,10 @@ class RunTaskServer:
             await asyncio.sleep(READY_POLL_PERIOD_S)
 
 
-def _stop_result(outcome: Future[Outcome]) -> GoalResult:
+def _stop_result(outcome: Future[Outcome]) -> Outcome:
     if (error := outcome.exception()) is not None:
-        return GoalResult(False, f'Internal error: {error!r}')
-    return GoalResult(outcome.result().ok, outcome.result().answer)
+        return Outcome(False, f'Internal error: {error!r}')
+    return outcome.result()
 
 
 def _failure(error: BaseException) -> None:

@@ -31,7 +31,6 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     URL_VARIABLE,
 )
 from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import RemoteConsole
-from curiosity_rosa_demo.agent.interfaces.console_client.transcript import Transcript
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,
@@ -59,12 +58,11 @@ def run(arguments: Sequence[str]) -> int:
     except ValueError as error:
         return _fail(f'--url: {error}')
     writer = ConsoleWriter()
-    console = RemoteConsole(api, writer.write, lambda: transcript.is_attached)
-    transcript = Transcript(api, console.show)
+    console = RemoteConsole(api, writer.write)
     is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     interactive = is_terminal and not options.command
     try:
-        _attach(transcript, LAST_TEXTS if interactive else 0, options.wait)
+        _attach(console, LAST_TEXTS if interactive else 0, options.wait)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except AgentUnavailable as error:
@@ -74,28 +72,26 @@ def run(arguments: Sequence[str]) -> int:
         return _fail('the agent is older than this console: it has no /console' if old else error)
     writer.start()
     try:
-        return _run_lines(console, transcript, options.command, interactive=interactive)
+        return _run_lines(console, options.command, interactive=interactive)
     finally:
-        transcript.close()
+        console.close()
         writer.close()
 
 
-def _run_lines(
-    console: RemoteConsole, transcript: Transcript, commands: list[str], *, interactive: bool
-) -> int:
+def _run_lines(console: RemoteConsole, commands: list[str], *, interactive: bool) -> int:
     interrupts = InterruptHandler(console, exit_at_once=bool(commands))
     try:
         if interactive:
             console.print_notice('Attached to the agent; :help lists the commands.')
-            run_terminal(console, lambda: transcript.status, interrupts)
+            run_terminal(console, lambda: console.status, interrupts)
             console.print_notice('Detached; the agent goes on. STOP is on its page, too.')
             return 0
         if not commands:
             run_pipe(console)
-            transcript.wait_until_quiet(QUIET_S, QUIET_LIMIT_S)
+            console.wait_until_quiet(QUIET_S, QUIET_LIMIT_S)
             return 0
         outcome = run_commands(console, commands)
-        transcript.wait_until_quiet(QUIET_S, QUIET_LIMIT_S)
+        console.wait_until_quiet(QUIET_S, QUIET_LIMIT_S)
     except KeyboardInterrupt:
         interrupts.wait_for_stop()
         return EXIT_INTERRUPTED
@@ -104,12 +100,12 @@ def _run_lines(
     return 0 if outcome.ok else 1
 
 
-def _attach(transcript: Transcript, last: int, wait_s: float) -> None:
+def _attach(console: RemoteConsole, last: int, wait_s: float) -> None:
     """Raises AgentUnavailable if no agent answers within ``wait_s``, AgentRefused at once."""
     deadline, told = time.monotonic() + wait_s, False
     while True:
         try:
-            transcript.start(last)
+            console.attach(last)
             return
         except AgentUnavailable:
             left = deadline - time.monotonic()

@@ -6,14 +6,15 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The console of terminal.py before an agent in another process."""
+"""The console of terminal.py before an agent in another process. A thread reads along what the
+agent's console prints, and attaches again after a loss.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import threading
 import time
-from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentApi,
@@ -22,26 +23,29 @@ from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.domain.origin import caller_prefix, caller_text
-from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.domain.skills import Outcome, outcome_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.domain.text import marked_lines, without_controls
+import httpx
+from httpx_sse import EventSource, SSEError
 
 POLL_S = 0.2
+RETRY_S = 1.0
 GIVE_UP_S = 10.0  # an agent that does not answer for so long has failed the commands
 QUIT_LINES = (':quit', '：quit', '：ｑｕｉｔ')
+LOST_TEXT = '! The agent does not answer any more; this console attaches again once it does.'
+ATTACHED_TEXT = '(attached again)'
 
 
 class RemoteConsole:
-    """Sends lines to the agent; what its console prints comes back through ``show``.
+    """Sends lines to the agent, and prints by ``write`` what the agent's console prints.
 
-    The answer to a line is part of that text, so this class prints only what the agent's console
-    does not: an answer that is an error of HTTP, and what happens to the connection.
+    The answer to a line is part of that text, so this class adds only what the agent's console
+    does not have: an answer that is an error of HTTP, and what happens to the connection.
     """
 
-    def __init__(
-        self, api: AgentApi, write: Callable[[str], None], is_attached: Callable[[], bool]
-    ) -> None:
-        self._api, self._write, self._is_attached = api, write, is_attached
+    def __init__(self, api: AgentApi, write: Callable[[str], None]) -> None:
+        self._api, self._write = api, write
         name = caller_text(api.client, api.operator) if api.operator else f'http {api.client}'
         self._echo = f'{caller_prefix(name)} '
         self._lock = threading.Lock()
@@ -49,21 +53,75 @@ class RemoteConsole:
         self._task_ids: list[str] = []  # of this console, unfinished
         self._outcome: Outcome | None = None
         self._ready = False
-        self._poll = threading.Event()  # never set: a wait that a signal interrupts
+        self.status = ''  # the line below the prompt
+        self._stream: httpx.Response | None = None  # what the agent prints; None: not attached
+        self._last_event_id = ''
+        self._newest_s = time.monotonic()  # of the last text
+        self._closed = threading.Event()
+        self._reader = threading.Thread(target=self._read_along, name='transcript', daemon=True)
 
     # --- what the agent prints ------------------------------------------------------------------
 
-    def show(self, text: str) -> None:
-        """Print a text of the agent's console, except for the echo of a line of this one."""
-        with self._lock:
-            is_echo = self._unseen_echoes > 0 and text.startswith(self._echo)
-            self._unseen_echoes -= is_echo
-        if not is_echo:
-            self._write(text)
+    def attach(self, last: int) -> None:
+        """Attach, and show the ``last`` texts first. Raises AgentUnavailable, AgentRefused."""
+        self._stream = self._api.open_console('', last)
+        self._reader.start()
+
+    def close(self) -> None:
+        """Show nothing more."""
+        self._closed.set()
+
+    def wait_until_quiet(self, quiet_s: float, timeout_s: float) -> None:
+        """Wait until no text has come for ``quiet_s``, ``timeout_s`` at most."""
+        deadline = time.monotonic() + timeout_s
+        while (now := time.monotonic()) < min(deadline, self._newest_s + quiet_s):
+            self._closed.wait(min(deadline, self._newest_s + quiet_s) - now)
 
     def print_notice(self, text: str) -> None:
         """Print a text of this console itself, in one line."""
         self._write(without_controls(text))
+
+    def _read_along(self) -> None:
+        while self._stream is not None and not self._closed.is_set():
+            self._read(self._stream)
+            self._stream, self.status = None, ''
+            if not self._closed.is_set():
+                self._write(LOST_TEXT)
+            while self._stream is None and not self._closed.wait(RETRY_S):
+                try:
+                    self._stream = self._api.open_console(self._last_event_id, 0)
+                except (AgentUnavailable, AgentRefused):
+                    continue
+                self._write(ATTACHED_TEXT)
+
+    def _read(self, stream: httpx.Response) -> None:
+        """Until the connection ends, or the agent is silent for longer than its heartbeat."""
+        try:
+            for event in EventSource(stream).iter_sse():
+                if self._closed.is_set():
+                    return
+                if event.data:  # a comment has none
+                    self._last_event_id = event.id or self._last_event_id
+                    self._show(event.event, event.json())
+        except (httpx.HTTPError, SSEError, ValueError, KeyError):
+            return
+        finally:
+            stream.close()
+
+    def _show(self, kind: str, content: dict[str, str]) -> None:
+        """An event, except for the echo of a line of this console."""
+        if kind == 'status':
+            self.status = content['text']
+            return
+        self._newest_s = time.monotonic()
+        if kind == 'gap':
+            self._write(f'({content["detail"]})')
+            return
+        with self._lock:
+            is_echo = self._unseen_echoes > 0 and content['text'].startswith(self._echo)
+            self._unseen_echoes -= is_echo
+        if not is_echo:
+            self._write(content['text'])
 
     # --- lines ----------------------------------------------------------------------------------
 
@@ -108,7 +166,7 @@ class RemoteConsole:
             self._task_ids.append(str(task['id']))
             return
         self._outcome = Outcome(bool(reply['ok']), str(reply['words']))
-        if not self._is_attached():
+        if self._stream is None:
             self._report(self._outcome)
 
     def _report(self, outcome: Outcome) -> None:
@@ -137,7 +195,7 @@ class RemoteConsole:
             left = POLL_S if deadline is None else min(POLL_S, deadline - time.monotonic())
             if left <= 0.0:
                 return False
-            self._poll.wait(left)
+            self._closed.wait(left)
 
     def _is_busy(self) -> bool:
         """Raises AgentRefused, AgentUnavailable."""
@@ -147,7 +205,8 @@ class RemoteConsole:
             task = self._api.task(task_id)
             if LifecycleState(task['state']).terminal:
                 self._task_ids.remove(task_id)
-                self._outcome = outcome_of(task)
+                state = LifecycleState(task['state'])
+                self._outcome = outcome_of(state, task['metadata'], task['reason'])
         return not self._ready or bool(self._task_ids)
 
     def take_outcome(self) -> Outcome | None:
@@ -182,11 +241,3 @@ class RemoteConsole:
 
     def reject_questions(self) -> None:
         """Leave the questions open: another console, or the page, may answer them."""
-
-
-def outcome_of(task: dict[str, Any]) -> Outcome:
-    """The outcome of a task that has ended."""
-    stored = task['metadata'].get('outcome')
-    if isinstance(stored, dict) and task['state'] in ('completed', 'failed'):
-        return Outcome(bool(stored.get('ok')), str(stored.get('answer', '')), stored.get('score'))
-    return Outcome(task['state'] == 'completed', str(task['reason']))

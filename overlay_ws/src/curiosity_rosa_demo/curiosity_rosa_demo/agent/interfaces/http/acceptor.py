@@ -33,6 +33,7 @@ import socket
 import threading
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.http.problems import MEDIA_TYPE, Problem
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -225,12 +226,10 @@ class _Pool:
 
 
 def _refuse(connection: socket.socket) -> None:
-    detail = 'All connections of the server are in use; close one.'
-    body = json.dumps(
-        {'type': 'about:blank', 'title': 'Service Unavailable', 'status': 503, 'detail': detail}
-    ).encode()
+    problem = Problem(503, 'All connections of the server are in use; close one.')
+    body = json.dumps(problem.body('')).encode()
     head = (
-        'HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\n'
+        f'HTTP/1.1 503 Service Unavailable\r\nContent-Type: {MEDIA_TYPE}\r\n'
         f'Content-Length: {len(body)}\r\nConnection: close\r\nRetry-After: 5\r\n\r\n'
     )
     with connection, suppress(OSError):

@@ -25,7 +25,6 @@ import hmac
 import logging
 import math
 import re
-from urllib.parse import urlencode
 
 from curiosity_rosa_demo.agent.interfaces.http.access import (
     AllowedHosts,
@@ -53,10 +52,9 @@ BODY_TIMEOUT_S = 10.0
 FLEET_STOP_PATH = '/fleet/stop'
 STOP_PATHS = ('/stop', FLEET_STOP_PATH)
 PUBLIC_PATH = '/healthz'  # needs no token
-PAGE, FLEET_PAGE, LOGIN = '/', '/fleet', '/login'
-PAGES = (PAGE, FLEET_PAGE)
+FLEET_PAGE = '/fleet'
+PAGES = ('/', FLEET_PAGE)
 PAGE_FILES_PREFIX = '/static/'  # many files, which browsers cache: they have no limit of rate
-RETURN_KEY = 'page'  # of the login's query: where the browser goes afterwards
 KNOWN_METHODS = ('GET', 'POST', 'PATCH', 'DELETE')  # as labels of the figures
 SAFE_METHODS = ('GET', 'HEAD', 'OPTIONS')
 OWN_FETCH_SITES = ('same-origin', 'none')  # none: the user has typed the address
@@ -75,7 +73,7 @@ LOGIN_FORM = """<!doctype html>
 <style>:root{{color-scheme:light dark}}body{{font:1rem system-ui,sans-serif;display:grid;
 place-items:center;min-height:90vh}}form{{display:grid;gap:.75rem;width:min(20rem,90vw)}}
 input,button{{font:inherit;padding:.6rem}}</style></head>
-<body><form method="post" action="{action}"><h1>Curiosity ROSA</h1>
+<body><form method="post"><h1>Curiosity ROSA</h1>
 <label for="token">Token</label>
 <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
 <button>Open</button><p role="alert">{message}</p></form></body></html>
@@ -223,7 +221,7 @@ class Guard:
             headers = {**_retry_after(wait_s), **CLOSE}
             raise Problem(429, 'Too many wrong tokens.', headers=headers)
         if _wants_page(request):
-            return _login_page(request, '', 401)
+            return _login_page('', 401)
         detail = 'The token is missing or wrong: send "Authorization: Bearer <token>".'
         raise Problem(401, detail, headers=CHALLENGE)
 
@@ -239,29 +237,25 @@ class Guard:
         return set_cookie(_host(request), self._sessions.create(), secure=secure)
 
     def _login(self, request: HTTPConnection, body: bytes) -> Response | None:
-        """Exchange the token of ``/?token=`` or of the form for a session, and redirect to the
-        address without the token. None: the request is no login.
+        """Exchange the token of ``/?token=``, or of the form that a page posts to itself, for a
+        session, and redirect to the address without the token. None: the request is no login.
         """
         scope = request.scope
-        if scope['type'] != 'http' or scope['path'] not in (*PAGES, LOGIN):
+        if scope['type'] != 'http' or scope['path'] not in PAGES:
             return None
-        is_form = scope['path'] == LOGIN
-        given = None
-        if scope['method'] == ('POST' if is_form else 'GET'):
-            values = QueryParams(body) if is_form else request.query_params
-            given = values.get('token')
+        values = QueryParams(body) if scope['method'] == 'POST' else request.query_params
+        given = values.get('token')
         if given is None:
-            return _login_page(request, '', 200) if is_form else None
+            return None
         if self._digest and not self._is_token(given.encode('utf-8', 'replace')):
             wait_s = self._wrong_tokens.record(_client(request))
             if not wait_s:
-                return _login_page(request, 'This is not the token.', 401)
-            answer = _login_page(request, 'Too many wrong tokens.', 429)
+                return _login_page('This is not the token.', 401)
+            answer = _login_page('Too many wrong tokens.', 429)
             answer.headers.update({**_retry_after(wait_s), **CLOSE})
             return answer
-        query = request.url.remove_query_params(['token', RETURN_KEY]).query
-        page = _page_of(request)
-        target = f'{page}?{query}' if query else page
+        url = request.url.remove_query_params('token')
+        target = f'{url.path}?{url.query}' if url.query else url.path
         return RedirectResponse(target, 303, {'Set-Cookie': self._new_cookie(request)})
 
 
@@ -326,15 +320,6 @@ def _wants_page(request: HTTPConnection) -> bool:
     )
 
 
-def _page_of(request: HTTPConnection) -> str:
-    """The page that the browser wants; the login form carries it. Never another address."""
-    path = request.scope['path']
-    wanted = path if path in PAGES else request.query_params.get(RETURN_KEY)
-    return wanted if wanted in PAGES else PAGE
-
-
-def _login_page(request: HTTPConnection, message: str, status: int) -> Response:
-    page = _page_of(request)
-    action = LOGIN if page == PAGE else f'{LOGIN}?{urlencode({RETURN_KEY: page})}'
+def _login_page(message: str, status: int) -> Response:
     headers = {'Cache-Control': 'no-store', **CHALLENGE}
-    return HTMLResponse(LOGIN_FORM.format(message=message, action=action), status, headers)
+    return HTMLResponse(LOGIN_FORM.format(message=message), status, headers)

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 import json
 from typing import Annotated, Any, Literal
@@ -135,37 +136,12 @@ class Switch(Body):
 
 # --- Answers -----------------------------------------------------------------------------------
 
-EXAMPLE_TASK: Json = {
-    'id': EXAMPLE_ID,
-    'name': 'react',
-    'state': 'active',
-    'priority': 3,
-    'metadata': {'text': 'go to the light', 'expects': 'answer'},
-    'reason': '',
-    'held': False,
-    'urgent': False,
-    'blocked_by': [],
-    'deadline_s': None,
-    'used_s': 0.0,
-    'not_before': None,
-    'max_retries': 0,
-    'attempts': 0,
-    'needs_approval': False,
-    'created_at': '2026-11-22T10:00:00.000000Z',
-    'updated_at': '2026-11-22T10:00:00.020000Z',
-    'seq': 12,
-    'summary': 'go to the light',
-    'asked_by': 'http',
-}
-
 
 class TaskView(BaseModel):
     """A task. ``reason``: why it is in its state; ``deadline_s`` and ``used_s``: seconds;
     ``held``: it does not run until it is resumed. ``seq``: the order of submission. ``summary``:
     the task in a few words. ``asked_by``: a person's name if it is known, else the door.
     """
-
-    model_config = _examples(EXAMPLE_TASK)
 
     id: str
     name: str
@@ -205,17 +181,11 @@ class TaskView(BaseModel):
 class CancelledTaskView(TaskView):
     """The answer to a cancellation."""
 
-    model_config = _examples({**EXAMPLE_TASK, 'state': 'cancelled', 'cancelled': True})
-
     cancelled: Literal[True] = True
 
 
 class HealthView(BaseModel):
     """``active_task``: the first of the running tasks."""
-
-    model_config = _examples(
-        {'status': 'ok', 'detail': '', 'active_task': None, 'active_tasks': []}
-    )
 
     status: Literal['ok', 'degraded']
     detail: str
@@ -228,8 +198,6 @@ class StatusView(BaseModel):
 
 
 class OutcomeView(BaseModel):
-    model_config = _examples({'ok': True, 'answer': 'stopped'})
-
     ok: bool
     answer: str
 
@@ -238,8 +206,6 @@ class LineResultView(BaseModel):
     """The result of a line: a task, or words. ``ok`` false: the line was refused, and ``words``
     give the reason.
     """
-
-    model_config = _examples({'ok': True, 'words': '', 'task': EXAMPLE_TASK})
 
     ok: bool
     words: str
@@ -251,18 +217,6 @@ class QuestionView(BaseModel):
     ``until``: time of automatic rejection, in seconds since the epoch. ``rehearsal``: what a yes
     is expected to lead to; null: nothing that drives.
     """
-
-    model_config = _examples(
-        {
-            'id': 'q3f9a1',
-            'text': 'Drive for 2 s?',
-            'op': {'skill': 'move_forward', 'arguments': {'duration_s': 2.0}},
-            'reasons': ['it is near the fence'],
-            'asked_at': 1795341600.0,
-            'until': 1795341900.0,
-            'rehearsal': None,
-        }
-    )
 
     id: str
     text: Visible
@@ -283,10 +237,6 @@ class PlanView(BaseModel):
     """The goal of the running or last turn. ``plan``: its steps and their states. ``rehearsal``:
     what the plan was expected to do, and, in ``real``, what it did.
     """
-
-    model_config = _examples(
-        {'goal': 'go to the light', 'plan': None, 'answer': '', 'ok': False, 'rehearsal': None}
-    )
 
     goal: str
     plan: dict[str, Any] | None
@@ -367,3 +317,17 @@ class ProblemView(BaseModel):
     detail: str
     instance: str
     errors: list[FieldErrorView] | None = None
+
+
+def newest_as_json(newest_first: Iterable[str], max_bytes: int) -> str:
+    """The texts, each some JSON, as a list, the oldest first: as many of the newest as fit, but at
+    least one.
+    """
+    kept: list[str] = []
+    size = 0
+    for text in newest_first:
+        size += len(text.encode('utf-8', 'replace'))
+        if size > max_bytes and kept:
+            break
+        kept.append(text)
+    return f'[{",".join(reversed(kept))}]'

@@ -60,7 +60,7 @@ class Problem(Exception):
         """``path``: path of the request."""
         return {
             'type': 'about:blank',
-            'title': _title(self.status),
+            'title': HTTPStatus(self.status).phrase,
             'status': self.status,
             'detail': valid_unicode(self.detail),
             'instance': valid_unicode(path),
@@ -69,10 +69,6 @@ class Problem(Exception):
 
     def response(self, path: str) -> Response:
         return Response(json.dumps(self.body(path)), self.status, self.headers, MEDIA_TYPE)
-
-
-def _title(status: int) -> str:
-    return 'Misdirected Request' if status == 421 else HTTPStatus(status).phrase
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send, problem: Problem) -> None:

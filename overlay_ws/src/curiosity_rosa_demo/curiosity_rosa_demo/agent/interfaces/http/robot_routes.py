@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.interfaces.http.models import (
     Line,
     LineResultView,
     NewAnswer,
+    newest_as_json,
     OutcomeView,
     PlanView,
     QuestionView,
@@ -213,14 +214,7 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         """
         events = robot.event_bus.trace_events()
         found = [each for each in events if not kind or each.kind in kind][-count:]
-        texts: list[str] = []
-        size = 0
-        for event in reversed(found):
-            text = encode(event)
-            size += len(text.encode())
-            if size > MAX_TRACE_BYTES:
-                break
-            texts.append(text)
-        return Response(f'[{",".join(reversed(texts))}]', media_type='application/json')
+        shown = newest_as_json(map(encode, reversed(found)), MAX_TRACE_BYTES)
+        return Response(shown, media_type='application/json')
 
     return router

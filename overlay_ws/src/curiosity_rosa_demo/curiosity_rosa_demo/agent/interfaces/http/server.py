@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
+from functools import cache
 
 from curiosity_rosa_demo.agent.interfaces.http.access import Sessions
 from curiosity_rosa_demo.agent.interfaces.http.guard import Guard
@@ -43,21 +44,14 @@ from curiosity_rosa_demo.agent.runtime.task_port import LocalTasks, TaskPort
 from curiosity_rosa_demo.agent.tasks import SkillRunner
 from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
+from curiosity_rosa_demo.infra.config_loader import load_config
 from fastapi import APIRouter, FastAPI
 
-STANDALONE_SETTINGS = HttpConfig(
-    enabled=True,
-    host='127.0.0.1',
-    port=8765,
-    hosts=[],
-    max_body_bytes=262_144,
-    max_connections=100,
-    requests_per_s=50.0,
-    camera_hz=10.0,
-    mcp=False,
-    body='',
-    fleet=[],
-)
+
+@cache
+def shipped_settings() -> HttpConfig:
+    """Those of agent.yaml as it is shipped."""
+    return load_config().agent.http
 
 
 def create_app(
@@ -71,7 +65,7 @@ def create_app(
     through a socket are still checked.
     """
     in_process = settings is None
-    settings = settings or STANDALONE_SETTINGS
+    settings = settings or shipped_settings()
     port: Robot | LocalTasks = LocalTasks(of) if isinstance(of, SkillRunner) else of
     robot = None if isinstance(port, LocalTasks) else port
     metrics, sessions = Metrics(), Sessions(token)

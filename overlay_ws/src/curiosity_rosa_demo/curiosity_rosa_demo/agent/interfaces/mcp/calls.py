@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
     answer_of,
     BAD_ARGUMENTS,
     BUSY,
-    CANCELLED,
     elicitation_of,
     MAX_ARGUMENT_CHARS,
     MAX_TEXT_CHARS,
@@ -54,6 +53,7 @@ from curiosity_rosa_demo.domain.brain_state import Json, Question
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import CANCELLED
 from curiosity_rosa_demo.trace.events import IN_TASK, SkillProgressed
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from mcp.server.context import ServerRequestContext
@@ -67,7 +67,7 @@ CHECK_PERIOD_S = 0.5  # events wake a call at once; this only bounds a lost one
 RETURN_S = 60.0  # so long the end of a call waits for a client that was asked
 WAITS_FOR_APPROVAL = 'waits for approval at page or console'
 UNTOLD_KEYS = {IN_TASK, 'cost', 'refusal'}  # of the data of a result
-CLIENT_GONE = 'Cancelled: the MCP client is gone'
+CLIENT_GONE = 'Cancelled by the MCP client, or by its end'
 ANSWERED_ELSEWHERE = 'Cancelled: answered elsewhere while the MCP client was asked; call again'
 GONE_KEY = 'curiosity.gone'  # in the ASGI scope: an asyncio.Event
 ELICITED_KEY = 'approval'
@@ -138,8 +138,6 @@ class ToolCalls:
             why = f'the arguments must be JSON of at most {MAX_ARGUMENT_CHARS} characters'
             return refused(BAD_ARGUMENTS, why)
         asked = f'{name}({text[:500]})'
-        if why := self._robot.not_ready_reason():
-            return refused(NOT_READY, why, asked=asked)
         skill = TURN_SKILL if name == SAY else name
         if name == SAY:
             if why := _sentence_problem(arguments):
@@ -148,13 +146,10 @@ class ToolCalls:
             why = f'There is no tool {name[:100]!r}'
             return refused(UNKNOWN_TOOL, why, way_out='list the tools')
         try:
-            task = self._robot.make_task(skill, dict(arguments))
+            return self._robot.make_task(skill, dict(arguments))
         except BadTask as error:
             way_out = "see the tool's input schema"
             return refused(BAD_ARGUMENTS, str(error), way_out=way_out, asked=asked)
-        if why := self._robot.order_refusal(skill):
-            return refused(RefusalCode.SAFE_MODE, why, asked=asked)
-        return task
 
     async def _attended(self, context: Context, call: ToolCall, name: str) -> Result:
         """The call's result. Whatever ends this coroutine early ends the task."""

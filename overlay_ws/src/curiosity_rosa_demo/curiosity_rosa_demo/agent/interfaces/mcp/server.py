@@ -19,7 +19,7 @@ import logging
 from typing import Any, TypeVar
 
 import anyio
-from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
+from curiosity_rosa_demo.agent.interfaces.http.models import newest_as_json, TaskView
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
@@ -74,17 +74,10 @@ class UnknownResource(LookupError):
 
 
 class Resources:
+    """Each method below ``read`` is the content of the resource of its name."""
+
     def __init__(self, robot: Robot, config: Config) -> None:
         self._robot, self._config = robot, config
-        self._readers: dict[str, Callable[[], Awaitable[str | bytes]]] = {
-            'state': self._state,
-            'plan': self._plan,
-            'tasks': self._tasks,
-            'trace': self._trace,
-            'capture': self._capture,
-            'map': self._map,
-            'configuration': self._configuration,
-        }
 
     def listed(self) -> list[types.Resource]:
         return [
@@ -95,20 +88,18 @@ class Resources:
     async def read(self, uri: str) -> types.ReadResourceResult:
         """Raises UnknownResource."""
         name = uri.removeprefix(SCHEME).strip('/') if uri.startswith(SCHEME) else ''
-        if name not in self._readers:
+        if name not in DESCRIPTIONS:
             raise UnknownResource(f'There is no resource {uri[:200]!r}')
-        content = await self._readers[name]()
+        content: str | bytes = await getattr(self, name)()
         shown: Any = {'uri': f'{SCHEME}{name}', 'mime_type': DESCRIPTIONS[name][0]}
         if isinstance(content, bytes):
             blob = base64.b64encode(content).decode()
-            return types.ReadResourceResult(
-                contents=[types.BlobResourceContents(blob=blob, **shown)]
-            )
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(text=content, **shown)]
-        )
+            held: Any = types.BlobResourceContents(blob=blob, **shown)
+        else:
+            held = types.TextResourceContents(text=content, **shown)
+        return types.ReadResourceResult(contents=[held])
 
-    async def _state(self) -> str:
+    async def state(self) -> str:
         robot, pose = self._robot, self._robot.pose()
         state = robot.state()
         return _json_text(
@@ -125,24 +116,26 @@ class Resources:
             }
         )
 
-    async def _plan(self) -> str:
+    async def plan(self) -> str:
         shown = {'goal', 'plan', 'answer', 'ok', 'rehearsal'}
         return _json_text(self._robot.state().react.model_dump(mode='json', include=shown))
 
-    async def _tasks(self) -> str:
-        tasks = (await self._robot.tasks())[-MAX_TASKS:]
-        return _newest_as_json([TaskView.of(each).model_dump_json() for each in tasks])
+    async def tasks(self) -> str:
+        tasks = (await self._robot.tasks())[: -MAX_TASKS - 1 : -1]
+        shown = (TaskView.of(each).model_dump_json() for each in tasks)
+        return newest_as_json(shown, MAX_TEXT_BYTES)
 
-    async def _trace(self) -> str:
-        return _newest_as_json([*map(encode, self._robot.event_bus.trace_events(MAX_EVENTS))])
+    async def trace(self) -> str:
+        events = self._robot.event_bus.trace_events(MAX_EVENTS)
+        return newest_as_json(map(encode, reversed(events)), MAX_TEXT_BYTES)
 
-    async def _capture(self) -> bytes:
+    async def capture(self) -> bytes:
         captures = self._robot.captures()
         if not captures:
             raise UnknownResource('There is no capture yet; call capture_and_score first')
         return captures[-1].picture.jpeg
 
-    async def _map(self) -> str:
+    async def map(self) -> str:
         pose = self._robot.pose()
         spots = [
             CaptureMarker(each.event_id, each.pose.x, each.pose.y, each.score, each.is_good)
@@ -159,7 +152,7 @@ class Resources:
         )
         return str(await run_in_thread('mcp-map', lambda: world_map.render(scene)))
 
-    async def _configuration(self) -> str:
+    async def configuration(self) -> str:
         value: dict[str, Any] = self._config.model_dump(mode='json')
         llm = value['agent']['llm']
         for key in HIDDEN_LLM_KEYS:
@@ -170,18 +163,6 @@ class Resources:
 def _json_text(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text.encode('utf-8', 'replace').decode()
-
-
-def _newest_as_json(texts: list[str]) -> str:
-    """A JSON list of the newest ``texts``, at most MAX_TEXT_BYTES."""
-    kept: list[str] = []
-    size = 0
-    for text in reversed(texts):
-        size += len(text.encode('utf-8', 'replace'))
-        if size > MAX_TEXT_BYTES and kept:
-            break
-        kept.append(text)
-    return f'[{",".join(reversed(kept))}]'
 
 
 # --- The server --------------------------------------------------------------------------------

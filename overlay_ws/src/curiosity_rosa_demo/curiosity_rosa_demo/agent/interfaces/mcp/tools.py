@@ -14,20 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 import json
-import math
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills.skill import Skill
-from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json, Question
-from curiosity_rosa_demo.domain.geometry import finite_float
+from curiosity_rosa_demo.domain.models import read_json_object
 from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.skills import outcome_of
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 import mcp_types as types
 
 STOP, SAY = 'stop', 'say'
 BAD_ARGUMENTS, UNKNOWN_TOOL, BUSY, NOT_READY = 'PARAM_INVALID', 'UNKNOWN_TOOL', 'BUSY', 'NOT_READY'
-CANCELLED, FAILED, REFUSED = 'CANCELLED', 'FAILED', 'REFUSED'
+FAILED, REFUSED = 'FAILED', 'REFUSED'
 MAX_ANSWER_CHARS = 100_000
 MAX_ARGUMENT_CHARS = 20_000
 TURN_SKILL = 'react'  # what a sentence becomes
@@ -121,25 +121,17 @@ def _tool_of(skill: Skill) -> types.Tool:
 
 def result_of(task: Task, data: Json | None = None) -> types.CallToolResult:
     """Of a ``task`` that has ended. ``data``: of its skill's result."""
-    stored = task.metadata.get('outcome')
-    outcome = stored if isinstance(stored, dict) else {}
-    ok = task.state is LifecycleState.COMPLETED and bool(outcome.get('ok', True))
-    answer = str(outcome.get('answer') or '')
-    if not ok:
-        answer = task.reason or answer or 'failed'
-    score = finite_float(outcome.get('score'))
-    error: Json | None = None
-    if not ok:
-        refusal = outcome.get('refusal')
-        code = CANCELLED if task.state is LifecycleState.CANCELLED else outcome.get('code', FAILED)
-        error = refusal if isinstance(refusal, dict) else _error(code, answer)
+    outcome = outcome_of(task.state, task.metadata, task.reason)
+    error = None
+    if not outcome.ok:
+        error = outcome.refusal or _error(outcome.code or FAILED, outcome.answer)
     return _result(
         {
-            'ok': ok,
-            'answer': answer or 'done',
+            'ok': outcome.ok,
+            'answer': outcome.answer,
             'state': task.state.name,
             'task_id': task.id,
-            'score': None if score is None or math.isnan(score) else score,
+            'score': outcome.score,
             'data': data,
             'error': error,
         }
@@ -216,18 +208,9 @@ def answer_of(result: types.ElicitResult) -> tuple[ApprovalAction, Json | None, 
     if decision == 'approve':
         return ApprovalAction.APPROVE, None, why
     if decision == 'edit':
-        arguments = _json_object(content.get('arguments'))
-        if arguments is not None:
-            return ApprovalAction.EDIT, arguments, why
-        return ApprovalAction.REJECT, None, 'the changed arguments are no JSON object'
+        try:
+            arguments = read_json_object(str(content.get('arguments')))
+        except ValueError:
+            return ApprovalAction.REJECT, None, 'the changed arguments are no JSON object'
+        return ApprovalAction.EDIT, arguments, why
     return ApprovalAction.REJECT, None, 'the MCP client gave no decision'
-
-
-def _json_object(text: object) -> Json | None:
-    if not isinstance(text, str) or len(text) > MAX_ARGUMENT_CHARS:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -232,16 +232,16 @@ def _never(line: TypedLine) -> Outcome:
 command('mast_open', '', 'raise the camera mast')(skill('mast_open'))
 command('mast_close', '', 'stow the camera mast')(skill('mast_close'))
 command('mast_rotate', '', 'turn the raised mast once around')(skill('mast_rotate'))
-command('forward', '[s]', 'drive ahead for s seconds', syntax.seconds)(skill('move_forward'))
-command('left', '[s]', 'drive an arc to the left for s seconds', syntax.seconds)(
-    skill('turn_left')
+command('forward', '[s]', 'drive ahead for s seconds (default 4)', syntax.seconds)(
+    skill('move_forward')
 )
-command('right', '[s]', 'drive an arc to the right for s seconds', syntax.seconds)(
+command('left', '[s]', 'drive an arc to the left, as :forward', syntax.seconds)(skill('turn_left'))
+command('right', '[s]', 'drive an arc to the right, as :forward', syntax.seconds)(
     skill('turn_right')
 )
 
 
-@at_once('trace', '[n]', 'show the last n trace events', syntax.count(10))
+@at_once('trace', '[n]', 'show the last n trace events (default 10)', syntax.count(10))
 def show_trace(line: TypedLine) -> Outcome:
     lines = [event_line(event) for event in line.robot.recent_events()]
     return Outcome(True, '\n'.join(lines[-int(line.command.number) :]) or 'no events')
@@ -343,7 +343,7 @@ def switch_autonomy(line: TypedLine) -> Outcome:
     return autonomy.switch_off('by the operator') if to == 'off' else autonomy.status()
 
 
-@at_once('why', '[n]', 'explain its last n decisions on its own', syntax.count(5))
+@at_once('why', '[n]', 'explain its last n decisions on its own (default 5)', syntax.count(5))
 def explain(line: TypedLine) -> Outcome:
     return line.robot.autonomy.decision_log(int(line.command.number))
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-import json
 import math
 from typing import Any, TYPE_CHECKING
 import unicodedata
 
 from curiosity_rosa_demo.agent.kernel.hear import Message, Reply
-from curiosity_rosa_demo.domain.models import json_object
+from curiosity_rosa_demo.domain.models import read_json_object
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.skills import Outcome
 
@@ -174,10 +173,6 @@ def edit(spec: Spec, typed: str) -> Command:
 
 def _json_object(spec: Spec, text: str) -> dict[str, Any]:
     try:
-        data = json.loads(text)
-        if isinstance(data, dict):
-            json_object(data)  # json.loads accepts NaN and lone surrogates
-            return data
-    except (ValueError, RecursionError) as error:
+        return read_json_object(text)
+    except ValueError as error:
         raise BadCommand(f'{spec.usage}: not JSON: {error}') from None
-    raise BadCommand(f'{spec.usage}: {text[:40]!r} is not a JSON object')

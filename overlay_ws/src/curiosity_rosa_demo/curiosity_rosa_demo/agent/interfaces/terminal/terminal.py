@@ -6,7 +6,7 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Sources of console lines: a terminal, a pipe, or a list of commands."""
+"""Sources of console lines: a terminal, a pipe, a list of commands; or none."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 import contextlib
 import os
 from pathlib import Path
+import queue
 import signal
 import sys
 import threading
@@ -27,6 +28,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.files import state_folder
 
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SIGNAL_POLL_S = 0.2
 DOUBLE_PRESS_S = 3.0
 BLOCKED_GRACE_S = 5.0  # a command of -c that waits for a person for so long has failed
 STOP_TIMEOUT_S = 5.0  # of the stop after Ctrl-C
@@ -185,6 +188,28 @@ def run_terminal(
                 return
     if exit_requested:
         raise SystemExit(143)
+
+
+def print_addresses(url: str, action: str) -> None:
+    """Print the addresses of the agent to standard error. ``url`` is empty without a page."""
+    page = f'at {url} and from' if url else 'without a page, only from'
+    print(f'agent: headless; orders come {page} the action {action}', file=sys.stderr, flush=True)
+
+
+def wait_for_a_signal() -> None:
+    """Block until one of END_SIGNALS arrives. Call it in the main thread.
+
+    The handler uses SimpleQueue.put, which is reentrant, because a second signal can interrupt
+    the handler of the first. The wait is bounded and repeated: a signal that arrives just before
+    a wait does not end it.
+    """
+    signals: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for signum in END_SIGNALS:
+        signal.signal(signum, lambda number, _: signals.put(number))
+    while True:
+        with contextlib.suppress(queue.Empty):
+            signals.get(timeout=SIGNAL_POLL_S)
+            return
 
 
 @contextlib.contextmanager

@@ -24,15 +24,16 @@ from curiosity_rosa_demo.domain.adapter_status import (
 )
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.infra.config.behaviour import COMPARISONS, TriggerConfig
+from curiosity_rosa_demo.trace.events import TriggerChange
 
 
 @dataclass(frozen=True)
 class Change:
-    """A trigger that was armed, has fired or was suppressed; ``step`` says which."""
+    """What happened to a trigger; ``words`` are for the trace."""
 
     config: TriggerConfig
-    step: Step
-    words: str  # for the trace
+    kind: TriggerChange
+    words: str
 
 
 class TriggerBoard:
@@ -89,8 +90,8 @@ class TriggerBoard:
                 fact = machine.config.fact
                 sample = self._samples.get(name) if fact is None else Sample(facts[fact], now_s)
                 step = machine.observe(sample, now_s, blocked=blocked, busy=busy.get(name, ''))
-                if words := _words(machine, step):
-                    changes.append(Change(machine.config, step, words))
+                if change := _change(machine.config, step):
+                    changes.append(change)
         return changes
 
     @property
@@ -113,16 +114,17 @@ class TriggerBoard:
         )
 
 
-def _words(machine: Machine, step: Step) -> str:
-    """What the trace says about a step; '' for nothing."""
-    config = machine.config
+def _change(config: TriggerConfig, step: Step) -> Change | None:
+    """What the trace says about a step; None: nothing."""
     head = f'Trigger {config.name}'
     if step.fired:
-        return f'{head} fired: {condition_text(config)}; queues {action_text(config)}'
+        words = f'{head} fired: {condition_text(config)}; queues {action_text(config)}'
+        return Change(config, 'fired', words)
     if step.suppressed:
-        return f'{head} suppressed: {step.suppressed}'
+        return Change(config, 'suppressed', f'{head} suppressed: {step.suppressed}')
     came_back = step.after is TriggerState.ARMED and step.before is not TriggerState.PENDING
-    return f'{head} armed' if came_back and step.before is not step.after else ''
+    is_armed = came_back and step.before is not step.after
+    return Change(config, 'armed', f'{head} armed') if is_armed else None
 
 
 def condition_text(config: TriggerConfig) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import logging
 
-from curiosity_rosa_demo.agent.interfaces.triggers.board import Change, TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,
@@ -32,7 +32,7 @@ from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.trace.events import TriggerChange, TriggerChanged
+from curiosity_rosa_demo.trace.events import TriggerChanged
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 _log = logging.getLogger('curiosity_rosa.triggers')
@@ -66,8 +66,9 @@ class TriggerDoor:
         busy = {name: _busy_text(task) for name, task in self._tasks.items()}
         changes = self._board.observe(self._facts(), self._blocked(), busy)
         for change in changes:
-            self._tell(change)
-            if change.step.fired:
+            changed = TriggerChanged(change.config.name, change.kind)
+            self._trace(**changed.trace_fields(change.words))
+            if change.kind == 'fired':
                 self._tasks[change.config.name] = None
                 self._jobs.start_job(self._submit(change.config, stops))
 
@@ -92,14 +93,6 @@ class TriggerDoor:
         finally:
             if self._tasks[trigger.name] is None:
                 del self._tasks[trigger.name]
-
-    def _tell(self, change: Change) -> None:
-        step = change.step
-        kind: TriggerChange = 'armed'
-        if step.fired or step.suppressed:
-            kind = 'fired' if step.fired else 'suppressed'
-        changed = TriggerChanged(change.config.name, kind)
-        self._trace(**changed.trace_fields(change.words))
 
 
 def check_triggers(triggers: list[TriggerConfig], registry: SkillRegistry, facts: Json) -> None:
