@@ -43,6 +43,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import QuestionAsked
+from curiosity_rosa_demo.trace.trace_buffer import Subscription
 from curiosity_rosa_demo.trace.trace_codec import encode
 
 RECORD_PERIOD_S = 1.0
@@ -78,7 +79,7 @@ class PageFeed:
         if self.history.unreadable:
             _log.warning('event=page_history_damaged lines=%d', self.history.unreadable)
         self.note = unreadable_text(self.history.unreadable)
-        self._events = robot.event_bus.subscribe('page', TraceEvent, after=0)
+        self._events = Subscription(robot.event_bus, 'page', TraceEvent, after=0)
         self._add_earlier(robot.earlier_events())
         self._tasks = ShownTasks(robot)
         self._read_task: asyncio.Task[Document] | None = None

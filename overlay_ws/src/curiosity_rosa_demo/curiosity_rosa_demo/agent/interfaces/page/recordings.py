@@ -17,7 +17,6 @@ from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-import math
 from pathlib import Path
 import threading
 
@@ -30,7 +29,7 @@ from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import MAX_CAPTURES
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.recording.file import NotARecording
-from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture, TimedPlace
+from curiosity_rosa_demo.recording.run import read_run, RecordedRun, RunCapture
 
 PERIOD_S = 1.0  # of the changes, as of the history of this robot
 MAX_NAMES = 50  # the newest
@@ -55,8 +54,8 @@ class Recording:
         history, moments = History(), _Moments(run)
         for at in sorted({round(run.began_s + moments.bounded(at), 3) for at in moments.times()}):
             history.record(at, moments.document(at - run.began_s))
-        for place in run.trail:
-            history.record_trail(run.began_s + place.at_s, moments.driven(place))
+        for at_s, _ in run.trail:
+            history.record_trail(run.began_s + at_s, moments.driven(at_s))
         for at_s, event in run.events:
             history.add_line(run.began_s + at_s, line_of(event), mark_of(event))
         pictures = {each.event_id: each.image for each in moments.captures if each.image}
@@ -68,7 +67,7 @@ class _Moments:
         self._run = run
         self.captures = [each for each in run.captures if each.score is not None]
         self._battery_times = [at_s for at_s, _ in run.battery]
-        self._place_times = [place.at_s for place in run.trail]
+        self._place_times = [at_s for at_s, _ in run.trail]
         self._plans = [
             (at_s, event)
             for at_s, event in run.events
@@ -88,10 +87,10 @@ class _Moments:
         ends = [(second + 1.0) * PERIOD_S for second in sampled]
         return [0.0, *exact, *ends, run.length_s]
 
-    def driven(self, place: TimedPlace) -> Sequence[XY]:
-        """The place and the one before, so that it continues the trail."""
-        index = bisect_right(self._place_times, place.at_s)
-        return [(each.x, each.y) for each in self._run.trail[max(0, index - 2) : index]]
+    def driven(self, at_s: float) -> Sequence[XY]:
+        """The place then and the one before, so that it continues the trail."""
+        index = bisect_right(self._place_times, at_s)
+        return [(each.x, each.y) for _, each in self._run.trail[max(0, index - 2) : index]]
 
     def document(self, at_s: float) -> Document:
         """What is known of the state, and the captures so far."""
@@ -109,13 +108,12 @@ class _Moments:
         return patched({}, {'state': state, 'captures': captures})
 
     def _pose(self, at_s: float) -> Document | None:
-        """The last place; its heading is that of the way to it."""
+        """The last place."""
         index = bisect_right(self._place_times, at_s)
         if not index:
             return None
-        here, before = self._run.trail[index - 1], self._run.trail[max(0, index - 2)]
-        yaw = math.atan2(here.y - before.y, here.x - before.x) if here != before else 0.0
-        return pose_shown(RoverPose(x=here.x, y=here.y, yaw_rad=yaw, frame_id=''))
+        _, here = self._run.trail[index - 1]
+        return pose_shown(RoverPose(x=here.x, y=here.y, yaw_rad=here.yaw_rad, frame_id=''))
 
     def _capture(self, capture: RunCapture) -> Document:
         """As GET /captures gives it."""
