@@ -58,6 +58,8 @@ from curiosity_rosa_demo.trace.events import (
 )
 
 OPERATOR = 'the operator'
+STOP_WAIT_S = 3.0
+UNCONFIRMED_TEXT = '(the stop is sent; the rover has not confirmed it yet)'
 REMEMBERED_TASKS = 20
 ECHO_COLUMNS = 200  # of a remote line, as the console shows it
 MAX_LINE_CHARS = 10_000  # the intent rules read so many in 25 ms
@@ -111,7 +113,7 @@ class Console:
         machine.
 
         ``on_reply`` is called once, from any thread, with the outcome, or with the task as soon as
-        it exists. Blocks as long as ``stop`` does if the line is a stop.
+        it exists. Blocks for STOP_WAIT_S at most if the line is a stop.
         """
         shown = printable(line[:MAX_LINE_CHARS])
         self._say(f'{caller_prefix(by)} {clip_columns(shown, ECHO_COLUMNS)}')
@@ -149,8 +151,7 @@ class Console:
         typed = replace(typed, command=self._expanded(typed.command, typed.origin))
         command = typed.command
         if is_stop(command):
-            outcome = self.stop(typed.by)
-            self._report_outcome(_with_rest(outcome, command), typed.on_reply)
+            self._run_stop(typed)
             return
         with self._condition:
             is_early = not self._ready and not spec_of(command, self._commands).early
@@ -202,6 +203,24 @@ class Console:
     def stop(self, by: str) -> Outcome:
         """Stop the rover and end all tasks. Blocks until the rover has answered."""
         return self._robot.stop(by, tell=False).result()
+
+    def _run_stop(self, typed: TypedLine) -> None:
+        """Send the stop. What is typed next waits STOP_WAIT_S for the rover's answer: a simulation
+        that stands still never gives it.
+        """
+        is_local, told = typed.on_reply is None, threading.Event()
+        self._count_started(is_local)
+
+        def report(done: Future[Outcome]) -> None:
+            error = done.exception()
+            outcome = done.result() if error is None else Outcome(False, f'No stop: {error!r}')
+            self._report_outcome(_with_rest(outcome, typed.command), typed.on_reply)
+            self._count_ended(is_local)
+            told.set()
+
+        self._robot.stop(typed.by, tell=False).add_done_callback(report)
+        if not told.wait(STOP_WAIT_S):
+            self._say(UNCONFIRMED_TEXT)
 
     def _drop_queued_lines(self, by: str) -> None:
         """After a stop."""

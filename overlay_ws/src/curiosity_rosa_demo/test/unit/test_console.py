@@ -26,6 +26,7 @@ import threading
 from types import SimpleNamespace
 from typing import Any
 
+from curiosity_rosa_demo.agent import console
 from curiosity_rosa_demo.agent.interfaces.console_client import main as client_main
 from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
     AgentApi,
@@ -155,6 +156,29 @@ def test_a_stop_overtakes_what_runs_and_drops_what_waits(bench: RuntimeBench) ->
         bench.until(lambda n=stops: bench.said.count('(2 queued dropped)') == n, 'both to be told')
         assert bench.said.count('! Stopped by the operator') == stops
         assert set(bench.tasks().values()) == {'CANCELLED'}
+
+
+def test_lines_run_while_the_rover_confirms_no_stop(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, 'STOP_WAIT_S', 0.0)
+    sent, go_on = threading.Semaphore(0), threading.Event()
+
+    def stop_rover() -> Outcome:
+        sent.release()
+        assert go_on.wait(WAIT_S)
+        return Outcome(True, 'stopped')
+
+    monkeypatch.setattr(bench.session, 'stop_rover', stop_rover)
+    for _ in range(2):
+        assert bench.console.handle_line(':stop')
+        assert sent.acquire(timeout=WAIT_S)
+    bench.replies(':mode', 'IDLE')
+    assert bench.console.busy
+    assert bench.said.count(console.UNCONFIRMED_TEXT) == 2
+    go_on.set()
+    assert bench.console.wait_until_idle(WAIT_S)
+    assert bench.said.count('stopped') == 2
 
 
 def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
