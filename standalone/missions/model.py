@@ -13,6 +13,7 @@ Right means: as the rule model decides. It says nothing about the answers of a r
 
 from __future__ import annotations
 
+from dataclasses import replace
 import random
 import time
 from typing import Any
@@ -25,6 +26,7 @@ from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
+from curiosity_rosa_demo.domain.plan import Plan
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -75,7 +77,11 @@ class SimulatedModel(BaseChatModel):
     def _right_message(self) -> AIMessage:
         assert self.turn is not None
         assert self.rules is not None
-        decision = decide(self.rules.view(self.turn))
+        decision = decide(replace(self.rules.view(self.turn), plan=self.turn.plan))
+        if isinstance(decision, Plan):
+            patch = {'action': 'propose', 'plan': decision.to_dict()}
+            call = {'type': DecisionType.REPLAN.value, 'plan_patch': patch}
+            return _with_call(decision.reasoning, DECIDE_TOOL, call)
         if not isinstance(decision, FinalAnswer):
             return _with_call(decision.thought, decision.tool, dict(decision.args))
         if decision.ok:

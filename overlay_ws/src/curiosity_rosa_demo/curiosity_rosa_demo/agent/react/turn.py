@@ -43,22 +43,22 @@ if TYPE_CHECKING:
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
 ROUTINE = 'routine'  # marks the decisions and calls of the rule model, beside a language model
 NOTHING_SAID = understand('')
-PROPOSED_KEY = 'proposed'  # in a plan's metadata: the model has proposed it
 
 
 class Turn(ReactState):
     """All of a turn that is saved. ``exchanges``: its calls. ``call_id``: of the call that is
-    decided on; '' for none. ``step_id``: of the plan's step that is decided on. ``op`` is checked,
-    and carried out next; ``approval``: the operator's yes to it.
+    decided on; '' for none. ``op`` is checked, and carried out next; ``approval``: the operator's
+    yes to it. ``plan_is_given``: by a client, so its end ends the turn; a model proposes its own,
+    and an order becomes one.
     """
 
     model_config = ConfigDict(frozen=False)
 
     version: Literal[1] = 1
     plan: Plan | None = None  # type: ignore[assignment]  # ReactState shows it as JSON
+    plan_is_given: bool = False
     exchanges: list[Exchange] = Field(default_factory=list)
     call_id: str = ''
-    step_id: int | None = None
     op: Operation | None = None
     approval: Approval | None = None
 
