@@ -167,16 +167,13 @@ def _decline_further_calls(turn: Turn, env: TurnEnvironment) -> None:
 
 
 def _record_step(turn: Turn, env: TurnEnvironment) -> None:
-    """Record the result of the plan's open step; nothing for a call that is none."""
-    call = turn.exchange(turn.call_id) if turn.call_id else None
-    if turn.plan is None or open_step(turn.plan) is None:
+    """Record the result of the plan's open step; that of a search is not known from one call."""
+    if turn.plan is None or open_step(turn.plan) is None or turn.search is not None:
         return
-    if call is None:  # it has only asked, and was told yes
+    if turn.call_id:
+        results = _attempted(turn.plan, turn.exchange(turn.call_id), env)
+    else:  # it has only asked, and was told yes
         results = record_step(turn.plan, True, '', {}, time.time())
-    elif call.plan_step is None:
-        return
-    else:
-        results = _attempted(turn.plan, call, env)
     trace_steps(env.trace, results)
     if results[0].status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
         turn.rehearsal = None

@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 import json
 import math
 import re
@@ -51,9 +50,9 @@ from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import ROUTINE, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model import rules
 from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
-from curiosity_rosa_demo.agent.rule_model.decision import Decision, FinalAnswer, TurnView
+from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.agent.rule_model.orders import SEARCH, SOURCE, TOLD
+from curiosity_rosa_demo.agent.rule_model.orders import SOURCE, TOLD
 from curiosity_rosa_demo.agent.rule_model.texts import steps_text
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
@@ -68,7 +67,6 @@ from langchain_core.agents import AgentFinish
 from langchain_core.messages import BaseMessage
 
 NO_ANSWER_TEXT = 'The model answered nothing.'
-SINCE = 'since'  # in the metadata of a search's step: the turn's exchanges before it
 ASKED_AGAIN = 'The model is asked again: '
 _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')  # in the words of prompts.yaml
 
@@ -89,23 +87,20 @@ class PlanDecider:
         if is_new and (why := rehearse_plan(turn, self._env, plan)):
             return self._refused(plan, why)
         while turn.plan_is_open:
-            step = plan.get_current_step()
-            if step is None or not _is_search(turn, step):
+            if turn.search is None:
                 following = next_step(plan, turn.observation, time.time())
                 trace_steps(self._env.trace, following.results)
-                step = following.step
-                if step is None:
+                if following.step is None:
                     break
-                if not _is_search(turn, step):
-                    return _choice_of(step, following)
-                step.metadata[SINCE] = len(turn.exchanges)
-            choice = self._rules.search(turn, step)
+                if turn.search is None:
+                    return _choice_of(following.step, following)
+            choice = self._rules.decide(turn, beside_a_model=self._env.fallback is not None)
             if choice.calls:
                 return choice
-            step.metadata[TOLD] = choice.reason
+            assert turn.search is not None
+            turn.search.metadata[TOLD] = choice.reason
             ok = choice.type is DecisionType.FINISH
-            ended = record_step(plan, ok, choice.reason, {}, time.time())
-            trace_steps(self._env.trace, ended)
+            trace_steps(self._env.trace, record_step(plan, ok, choice.reason, {}, time.time()))
         return _end_of(plan) if turn.plan_is_given else None
 
     def _refused(self, plan: Plan, why: str) -> Choice:
@@ -113,10 +108,6 @@ class PlanDecider:
         self._env.trace(TraceKind.ERROR, text, tool_name='plan', ok=False, error_reason=text)
         cancel_plan(plan)
         return Choice(DecisionType.ABORT, text)
-
-
-def _is_search(turn: Turn, step: PlanStep) -> bool:
-    return step.action == SEARCH and not turn.plan_is_given
 
 
 def _choice_of(step: PlanStep, following: NextStep) -> Choice:
@@ -164,22 +155,25 @@ class RuleDecider:
         self._bright_x = float(bright[1]) if bright else None
         self._stows = [part.stow_command for part in config.robot.appendages.values()]
 
-    def view(self, turn: Turn, *, beside_a_model: bool = False, since: int = 0) -> TurnView:
-        """The turn as the rules see it, from its exchange ``since`` on. Beside a model they do not
-        see its refused proposals, which are no failure of the skill.
+    def view(self, turn: Turn, *, beside_a_model: bool = False) -> TurnView:
+        """The turn as the rules see it; in a search that is a step of a plan, of this step alone.
+        Beside a model they do not see its refused proposals, which are no failure of the skill.
         """
         skills = {each.definition.name: each for each in self._env.registry.for_model()}
         costs = self._env.config.tool_costs
         longest_s = (_longest_s(skills[name]) for name in MOTIONS if name in skills)
+        steps = [each for each in turn.exchanges if each.result is not None]
+        if beside_a_model:
+            steps = [each for each in steps if each.op or each.by or each.plan_step is not None]
+        wanted: Intent | None = None
+        if (search := turn.search) is not None:
+            steps = [each for each in steps if each.plan_step == search.step_id]
+            verb = 'explore' if search.parameters.get('analyze') else 'light'
+            wanted = Intent('explore', steps=(Step(verb),))
         return TurnView(
             self._rover,
             self._env.said,
-            steps=tuple(
-                each
-                for each in turn.exchanges[since:]
-                if each.result
-                and (each.op or each.by or each.plan_step is not None or not beside_a_model)
-            ),
+            steps=tuple(steps),
             tools=frozenset(skills),
             costs={name: costs.of(name) for name in skills},
             bright_x=self._bright_x,
@@ -187,41 +181,39 @@ class RuleDecider:
             stows=tuple(name for name in skills if name in self._stows),
             facts=turn.observation,
             plan=turn.plan if turn.plan is not None and turn.plan.source == SOURCE else None,
+            wanted=wanted,
         )
 
     def decide(self, turn: Turn, *, beside_a_model: bool = False) -> Choice:
+        """The end of a search that is a step of a plan has no calls, as that of a turn."""
         self._env.cancellation.check()
+        by = ROUTINE if beside_a_model else ''
         decision = rules.decide(self.view(turn, beside_a_model=beside_a_model))
-        return self._choice(turn, decision, ROUTINE if beside_a_model else '')
-
-    def search(self, turn: Turn, step: PlanStep) -> Choice:
-        """The next call of the search that is a step of the plan; its end has no calls."""
-        self._env.cancellation.check()
-        beside_a_model = self._env.fallback is not None
-        since: Any = step.metadata[SINCE]
-        view = self.view(turn, beside_a_model=beside_a_model, since=since)
-        verb = 'explore' if step.parameters.get('analyze') else 'light'
-        decision = rules.decide(replace(view, wanted=Intent('explore', steps=(Step(verb),))))
-        return self._choice(turn, decision, ROUTINE if beside_a_model else '')
-
-    def _choice(self, turn: Turn, decision: Decision, by: str) -> Choice:
         if isinstance(decision, FinalAnswer):
             kind = DecisionType.FINISH if decision.ok else DecisionType.ABORT
             return Choice(kind, decision.text, by=by)
         if isinstance(decision, Plan):
-            self._env.trace(thought_kind(turn), decision.reasoning)
-            if why := begin_plan(turn, self._env, decision):
-                said = self._env.said
-                told = {'what': steps_text(said.intent.steps, said.language), 'done': '-'}
-                text = say('answer.orders_failed', said.language, reason=why, **told)
-                return Choice(DecisionType.ABORT, text, by=by)
-            return Choice(reason=decision.reasoning, by=by)
-        thought = decision.thought.strip()
+            return self._begun(turn, decision, by)
+        thought, step = decision.thought.strip(), turn.search
         if thought:
             self._env.trace(thought_kind(turn), thought)
-        arguments = json.dumps(dict(decision.args))
-        call = Exchange(tool=decision.tool, input=arguments, thought=thought, by=by)
+        call = Exchange(
+            tool=decision.tool,
+            input=json.dumps(dict(decision.args)),
+            thought=thought,
+            by=by,
+            plan_step=None if step is None else step.step_id,
+        )
         return Choice(reason=thought, calls=(call,), by=by)
+
+    def _begun(self, turn: Turn, plan: Plan, by: str) -> Choice:
+        self._env.trace(thought_kind(turn), plan.reasoning)
+        if why := begin_plan(turn, self._env, plan):
+            said = self._env.said
+            told = {'what': steps_text(said.intent.steps, said.language), 'done': '-'}
+            text = say('answer.orders_failed', said.language, reason=why, **told)
+            return Choice(DecisionType.ABORT, text, by=by)
+        return Choice(reason=plan.reasoning, by=by)
 
 
 def _longest_s(motion: Skill) -> float | None:

@@ -19,9 +19,10 @@ from typing import Any, Literal, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.language.understand import understand, Utterance
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES
+from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES, open_step
 from curiosity_rosa_demo.agent.react.situation import Limits, Situation, situation_of_facts
 from curiosity_rosa_demo.agent.react.world import RoverWorld
+from curiosity_rosa_demo.agent.rule_model.orders import SEARCH
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor
 from curiosity_rosa_demo.agent.skills.monitor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
@@ -30,7 +31,7 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, ProposedO
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from pydantic import ConfigDict, Field
@@ -120,6 +121,12 @@ class Turn(ReactState):
     @property
     def plan_is_open(self) -> bool:
         return self.plan is not None and self.plan.status not in ENDED_STATUSES
+
+    @property
+    def search(self) -> PlanStep | None:
+        """The open step of an order's plan, if it is a search, which the rules carry out."""
+        step = None if self.plan is None or self.plan_is_given else open_step(self.plan)
+        return step if step is not None and step.action == SEARCH else None
 
 
 @dataclass

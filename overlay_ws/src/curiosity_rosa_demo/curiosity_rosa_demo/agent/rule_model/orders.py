@@ -97,11 +97,12 @@ def _outcome(view: TurnView, plan: Plan) -> FinalAnswer:
         if step.status is StepStatus.SUCCESS:
             said = said or done_text(step.action, calls[-1].data, view.language)
             told += [said] if said else []
-        elif step.status is StepStatus.FAILED and not calls and CONDITION in step.metadata:
+        if step.status is not StepStatus.FAILED:
+            continue
+        if CONDITION in step.metadata and not (calls or said):
             return _not_met(view, step, told)
-        elif step.status is StepStatus.FAILED:
-            reason = said or (calls[-1].reason if calls else view.say('not_known'))
-            return _failed(view, step.description, reason, '; '.join(told))
+        reason = said or (calls[-1].reason if calls else view.say('not_known'))
+        return _failed(view, step.description, reason, '; '.join(told))
     what = steps_text(view.intent.steps, view.language)
     return FinalAnswer(view.say('orders_done', done='; '.join(told) or what))
 
