@@ -25,7 +25,6 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
     Mast,
     MotionBelief,
-    Obstacle,
     RoverFigures,
 )
 from curiosity_rosa_demo.agent.rule_model.decision import (
@@ -48,7 +47,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     status_text,
     step_text,
 )
-from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.domain.geometry import Place, XY
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
@@ -569,11 +568,11 @@ def test_a_dark_look_where_it_was_said_to_be_bright_refutes_the_hint() -> None:
 
 @pytest.mark.parametrize(
     ('obstacle', 'refused'),
-    [(Obstacle(1.2 * PROFILE.radius_m, 0.0), {}), (None, {'move_forward': 0.0})],
+    [((1.2 * PROFILE.radius_m, 0.0), {}), (None, {'move_forward': 0.0})],
     ids=['an obstacle ahead', 'a refusal'],
 )
 def test_it_plans_around_what_is_in_the_way(
-    obstacle: Obstacle | None, refused: dict[str, float]
+    obstacle: XY | None, refused: dict[str, float]
 ) -> None:
     bright_x = 2.0 * PROFILE.radius_m
     belief = LightBelief(ORIGIN, bright_x, [(ORIGIN, 0.0)])
@@ -589,12 +588,12 @@ def test_it_plans_around_what_is_in_the_way(
 @settings(max_examples=examples(20))
 def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside: float) -> None:
     """Straight ahead and both arcs blocked: a rover that cannot reverse never leaves."""
-    rock, half = Obstacle(ahead, beside), FIGURES.half_m
-    for cost, reached in layers(ORIGIN, SEARCH, (rock,), {}):
+    half = FIGURES.half_m
+    for cost, reached in layers(ORIGIN, SEARCH, ((ahead, beside),), {}):
         if cost > 8.0:
             break
         for row in reached if cost else ():
-            dx, dy = rock.x - row[X], rock.y - row[Y]
+            dx, dy = ahead - row[X], beside - row[Y]
             x = dx * math.cos(row[YAW]) + dy * math.sin(row[YAW])
             y = dy * math.cos(row[YAW]) - dx * math.sin(row[YAW])
             before_it = 0.0 < x < 4.0

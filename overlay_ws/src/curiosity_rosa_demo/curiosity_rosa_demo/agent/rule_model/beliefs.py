@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 import math
 
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -69,12 +69,6 @@ class Mast(Enum):
 
 
 @dataclass(frozen=True)
-class Obstacle:
-    x: float
-    y: float
-
-
-@dataclass(frozen=True)
 class CaptureBelief:
     """A successful capture. ``motions_before`` is the index of the spot where it was taken."""
 
@@ -112,7 +106,7 @@ class Beliefs:
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Place] = field(default_factory=dict)
-    obstacles: list[Obstacle] = field(default_factory=list)
+    obstacles: list[XY] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
     free_m: dict[str, float] = field(
         default_factory=dict
@@ -236,8 +230,8 @@ class Beliefs:
             return
         turn = DIRECTIONS[tool] * free_m / self.rover.speeds.radius_m
         front = self.pose.after(free_m, turn).after(self.rover.front_m, 0.0)
-        there = Obstacle(front.x, front.y)
-        if all(math.hypot(there.x - it.x, there.y - it.y) > SAME_M for it in self.obstacles):
+        there = (front.x, front.y)
+        if all(math.dist(there, each) > SAME_M for each in self.obstacles):
             self.obstacles.append(there)
 
     def _add_mast_action(self, step: Exchange) -> None:
