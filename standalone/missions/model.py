@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.react.deciders import ModelDecider, RuleDecider
 from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
+from curiosity_rosa_demo.agent.rule_model.orders import refused_text
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
@@ -77,7 +78,10 @@ class SimulatedModel(BaseChatModel):
     def _right_message(self) -> AIMessage:
         assert self.turn is not None
         assert self.rules is not None
-        decision = decide(replace(self.rules.view(self.turn), plan=self.turn.plan))
+        view = replace(self.rules.view(self.turn), plan=self.turn.plan)
+        decision, last = decide(view), view.steps[-1] if view.steps else None
+        if isinstance(decision, Plan) and last is not None and last.tool == DECIDE_TOOL:
+            decision = FinalAnswer(refused_text(view.said, last.reason), ok=False)
         if isinstance(decision, Plan):
             patch = {'action': 'propose', 'plan': decision.to_dict()}
             call = {'type': DecisionType.REPLAN.value, 'plan_patch': patch}

@@ -19,7 +19,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step
 from curiosity_rosa_demo.agent.language.sentence import Intent
-from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.llm.call import (
     decide,
     ModelCallFailed,
@@ -52,8 +51,7 @@ from curiosity_rosa_demo.agent.rule_model import rules
 from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
-from curiosity_rosa_demo.agent.rule_model.orders import SOURCE, TOLD
-from curiosity_rosa_demo.agent.rule_model.texts import steps_text
+from curiosity_rosa_demo.agent.rule_model.orders import refused_text, SOURCE, TOLD
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.geometry import finite_float, Place
@@ -209,10 +207,7 @@ class RuleDecider:
     def _begun(self, turn: Turn, plan: Plan, by: str) -> Choice:
         self._env.trace(thought_kind(turn), plan.reasoning)
         if why := begin_plan(turn, self._env, plan):
-            said = self._env.said
-            told = {'what': steps_text(said.intent.steps, said.language), 'done': '-'}
-            text = say('answer.orders_failed', said.language, reason=why, **told)
-            return Choice(DecisionType.ABORT, text, by=by)
+            return Choice(DecisionType.ABORT, refused_text(self._env.said, why), by=by)
         return Choice(reason=plan.reasoning, by=by)
 
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.rule_model.decision import Decision, FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
@@ -82,6 +84,12 @@ def carry_out(view: TurnView) -> Decision:
     if len(plan.steps) > MAX_OPS:
         return view.answer('too_far', asked=told, limit=f'{MAX_OPS} steps')
     return plan
+
+
+def refused_text(said: Utterance, why: str) -> str:
+    """The answer to an order whose plan may not begin."""
+    what = steps_text(said.intent.steps, said.language)
+    return say('answer.orders_failed', said.language, what=what, reason=why, done='-')
 
 
 def _failed(view: TurnView, what: str, reason: str, done: str = '') -> FinalAnswer:
