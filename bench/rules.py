@@ -32,7 +32,7 @@ import sys
 import time
 
 from _bench import main, milliseconds, Part, Result, ROOT
-from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of, Surroundings
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
@@ -126,7 +126,7 @@ def monitor(options: argparse.Namespace) -> Result:
 def rehearsal(options: argparse.Namespace) -> Result:
     config, chance = load_config(), random.Random(16)
     seen = Surroundings(config.thresholds.speeds, obstacles=ROCKS)
-    stage = stage_of(config, make_registry(config), seen, Origin.PLAN, 'en')
+    stage = Stage(config, make_registry(config), seen, Origin.PLAN, 'en')
 
     def motion() -> Operation:
         return Operation(chance.choice(MOTIONS), {'duration_s': chance.uniform(1.0, 10.0)})

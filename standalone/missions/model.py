@@ -13,6 +13,7 @@ Right means: as the rule model decides. It says nothing about the answers of a r
 
 from __future__ import annotations
 
+from dataclasses import replace
 import random
 import time
 from typing import Any
@@ -22,9 +23,11 @@ from curiosity_rosa_demo.agent.react.deciders import ModelDecider, RuleDecider
 from curiosity_rosa_demo.agent.react.think import Choice
 from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
+from curiosity_rosa_demo.agent.rule_model.orders import refused_text
 from curiosity_rosa_demo.agent.rule_model.rules import decide
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
+from curiosity_rosa_demo.domain.plan import Plan
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
@@ -75,7 +78,14 @@ class SimulatedModel(BaseChatModel):
     def _right_message(self) -> AIMessage:
         assert self.turn is not None
         assert self.rules is not None
-        decision = decide(self.rules.view(self.turn))
+        view = replace(self.rules.view(self.turn), plan=self.turn.plan)
+        decision, last = decide(view), view.steps[-1] if view.steps else None
+        if isinstance(decision, Plan) and last is not None and last.tool == DECIDE_TOOL:
+            decision = FinalAnswer(refused_text(view.said, last.reason), ok=False)
+        if isinstance(decision, Plan):
+            patch = {'action': 'propose', 'plan': decision.to_dict()}
+            call = {'type': DecisionType.REPLAN.value, 'plan_patch': patch}
+            return _with_call(decision.reasoning, DECIDE_TOOL, call)
         if not isinstance(decision, FinalAnswer):
             return _with_call(decision.thought, decision.tool, dict(decision.args))
         if decision.ok:

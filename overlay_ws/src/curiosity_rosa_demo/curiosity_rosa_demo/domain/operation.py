@@ -87,8 +87,9 @@ class Exchange(Model):
     JSON, as text, because a model may write NaN. ``thought``: the text beside the call. ``at``:
     when the result came, in seconds since the epoch. ``by``: the rule model's mark. ``op``: what
     was carried out, as text; '' for nothing. ``edited_from``: the call before an operator changed
-    it. ``retry_of``: the ID of the call that this one repeats. ``picture``: a reference to the
-    picture that a model which can see gets with the result, never its pixels.
+    it. ``retry_of``: the ID of the call that this one repeats. ``plan_step``: the ID of the plan's
+    step that it is. ``picture``: a reference to the picture that a model which can see gets with
+    the result, never its pixels.
     """
 
     tool: str
@@ -99,6 +100,7 @@ class Exchange(Model):
     op: str = ''
     edited_from: str = ''
     retry_of: str = ''
+    plan_step: int | None = None
     result: ToolResult | None = None
     at: float = 0.0
     picture: Json | None = None

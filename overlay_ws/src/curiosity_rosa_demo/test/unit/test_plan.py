@@ -430,16 +430,16 @@ def following(plan: Plan, now: float = 5.0) -> NextStep:
     return next_step(plan, FACTS, now)
 
 
-def done(plan: Plan, step_id: int) -> Plan:
+def done(plan: Plan) -> Plan:
     following(plan)
-    record_step(plan, step_id, True, '', {}, 6.0)
+    record_step(plan, True, '', {}, 6.0)
     return plan
 
 
 def failing(plan: Plan, why: str, now: float = 6.0) -> ExecutionResult:
     """The first step begins, and fails."""
     following(plan)
-    return record_step(plan, 1, False, why, {'code': 7}, now)[0]
+    return record_step(plan, False, why, {'code': 7}, now)[0]
 
 
 def statuses(plan: Plan) -> str:
@@ -507,23 +507,23 @@ def test_a_fallback_can_save_a_step_and_one_that_fails_ends_the_plan() -> None:
     assert failed.message == 'stuck; its fallback turn_left is next'
     lost, fallback = stored(plan), following(plan)
     assert (fallback.op_skill, fallback.arguments) == ('turn_left', {'duration_s': 1.0})
-    saved, *_ = record_step(plan, 1, True, 'turned', {'yaw': 1}, 7.0)
+    saved, *_ = record_step(plan, True, 'turned', {'yaw': 1}, 7.0)
     assert saved.output == {'yaw': 1, 'fallback': 'turn_left'}
-    assert done(plan, 2).is_success()
+    assert done(plan).is_success()
     assert failing(lost, 'stuck too').message == 'stuck; its fallback turn_left: stuck too'
     assert (statuses(lost), lost.status) == ('failed skipped', PlanStatus.FAILED)
     # Of a step that was confirmed the fallback is confirmed, too.
     plan = plan_of(step_of(1, fallback='turn_left', requires_confirmation=True))
     following(plan)
-    approve_step(plan, 1)
-    record_step(plan, 1, False, 'stuck', {}, 6.0)
+    approve_step(plan)
+    record_step(plan, False, 'stuck', {}, 6.0)
     assert following(plan).question == 'Step 1 failed. Try turn_left() instead?'
-    no, *_ = reject_step(plan, 1, 'enough', 7.0)
+    no, *_ = reject_step(plan, 'enough', 7.0)
     assert no.message == 'stuck; its fallback turn_left: rejected: enough'
 
 
 def test_a_revision_keeps_what_was_done() -> None:
-    old = done(plan_of(step_of(1, parameters={'n': 1}), step_of(2)), 1)
+    old = done(plan_of(step_of(1, parameters={'n': 1}), step_of(2)))
     new = plan_of(step_of(1, parameters={'n': 1}), step_of(2), step_of(3))
     keep_done(old, new)
     assert statuses(new) == 'success pending pending'
@@ -617,21 +617,21 @@ def test_every_plan_ends_and_does_no_more_than_it_may(plan: Plan, data: st.DataO
         answer = data.draw(st.sampled_from(['good', 'good', 'bad', 'refused', 'no', 'lost']))
         if following.question and answer == 'no':
             waited = plan.status is PlanStatus.WAIT_CONFIRMATION
-            recorded = reject_step(plan, out, 'why', 2.0)
+            recorded = reject_step(plan, 'why', 2.0)
             assert recorded[0].status is StepStatus.FAILED
             assert plan.status is (PlanStatus.CANCELLED if waited else PlanStatus.FAILED)
         elif answer == 'refused':
-            recorded = record_step(plan, out, False, 'refused', {}, 2.0)
+            recorded = record_step(plan, False, 'refused', {}, 2.0)
         else:
             if following.question:
-                approve_step(plan, out)
+                approve_step(plan)
                 plan = stored(plan)
             needs_approval = False
             if following.op_skill:
                 operations[out] = operations.get(out, 0) + 1
             if answer == 'lost':
                 continue
-            recorded = record_step(plan, out, answer == 'good', '', {}, 2.0)
+            recorded = record_step(plan, answer == 'good', '', {}, 2.0)
         plan = stored(plan)
         results += recorded
     else:

@@ -20,8 +20,8 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.fence import fence_margin_m, geofence_refusal
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, Surroundings
 from curiosity_rosa_demo.agent.react.rehearse import compared, comparison_text
-from curiosity_rosa_demo.agent.react.situation import Proposal
-from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.decision import TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
@@ -40,13 +40,19 @@ from guardrails_world import (
     proposals,
     SHIPPED,
     situations,
-    skill_facts,
 )
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import pytest
 from tool_rover import SimulatedRover, START_LATE_S, with_figures
-from turn_world import Answering, BY_ROUTINE, SimulatedRoverWorld, with_rules, World
+from turn_world import (
+    Answering,
+    BY_ROUTINE,
+    REGISTRY,
+    SimulatedRoverWorld,
+    with_rules,
+    World,
+)
 
 some = settings(max_examples=examples(60), deadline=None)
 many = settings(max_examples=examples(300), deadline=None)
@@ -58,12 +64,8 @@ NOTHING_SEEN = Surroundings(SPEEDS)
 YES = ApprovalAnswer(ApprovalAction.APPROVE)
 
 
-def proposed(op: Operation) -> Proposal:
-    return Proposal(op, *skill_facts(op.skill))
-
-
 def stage(surroundings: Surroundings = NOTHING_SEEN, **changes: Any) -> Stage:
-    made = Stage(CONFIG, SHIPPED, proposed, surroundings, Origin.PLAN, 'en')
+    made = Stage(CONFIG, REGISTRY, surroundings, Origin.PLAN, 'en')
     return dataclasses.replace(made, **changes)
 
 

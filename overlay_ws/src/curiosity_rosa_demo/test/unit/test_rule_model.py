@@ -12,40 +12,48 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 import json
 import math
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.grammar import Step
 from curiosity_rosa_demo.agent.language.tables import detect_language, say
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.deciders import RuleDecider
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
-    beliefs_from,
     Mast,
     MotionBelief,
-    Obstacle,
     RoverFigures,
-    TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
     ToolCall,
+    TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, X, Y, YAW
+from curiosity_rosa_demo.agent.rule_model.orders import LEGS, plan_steps
+from curiosity_rosa_demo.agent.rule_model.orders import SEARCH as LIGHT
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of
-from curiosity_rosa_demo.agent.rule_model.texts import broken_text, done_text, status_text
-from curiosity_rosa_demo.domain.geometry import Place
+from curiosity_rosa_demo.agent.rule_model.texts import (
+    broken_text,
+    done_text,
+    status_text,
+    step_text,
+)
+from curiosity_rosa_demo.domain.geometry import Place, XY
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
+from curiosity_rosa_demo.domain.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
+from curiosity_rosa_demo.domain.skills import CAPTURE, MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.domain.text import printable
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_stand_in.kinematics import Pose as Start
@@ -158,6 +166,7 @@ def run_turn(
     tools = frozenset(name for name in COSTS if rover.has_mast or name not in MAST_SKILLS)
     for _ in range(limit):
         made = decide(view_of(text, *rover.steps, bright_x=bright_x, tools=tools))
+        assert not isinstance(made, Plan)
         words = made.text if isinstance(made, FinalAnswer) else made.thought
         assert words.strip(), 'a call without a thought, or no answer'
         assert detect_language(words) == detect_language(text), words
@@ -175,7 +184,7 @@ def test_the_rules_see_the_turn_and_the_skills_as_they_are() -> None:
     assert (view.said.text, view.bright_x, view.longest_s) == (DEMO, 5.0, LONGEST_S)
     assert {name: view.cost(name) for name in COSTS} == COSTS
     assert view.steps == (done('get_status'),)
-    assert view.tools == {*(skill.definition.name for skill in REGISTRY.for_model()), 'decide'}
+    assert view.tools == {skill.definition.name for skill in REGISTRY.for_model()}
     blind = SHIPPED.changed(prompts={'robot_system_prompts': {'relevant_context': ''}})
     nodes = Nodes(finish(), config=blind)
     assert RuleDecider(nodes.env).view(nodes.turn).bright_x is None
@@ -206,6 +215,7 @@ CONTENTS = st.one_of(
 )
 def test_no_turn_breaks_it(results: list[tuple[str, ToolResult]], text: str) -> None:
     made = decide(view_of(text, *(step_of(tool, {}, result) for tool, result in results)))
+    assert not isinstance(made, Plan)
     assert isinstance(made, FinalAnswer) or made.tool in COSTS
     assert (made.text if isinstance(made, FinalAnswer) else made.thought).strip()
 
@@ -237,9 +247,9 @@ def test_texts_of_others_are_only_values(text: str, lang: str) -> None:
 
 SKILLS = (
     *(*NINE, 'speak', 'wait', 'wait_until', 'query_world', 'navigate_to_pose', 'drive_distance'),
-    *('turn_angle', 'drill', 'decide'),
+    *('turn_angle', 'drill'),
 )
-HERE = {'rover_x': 1.0, 'rover_y': 2.0, 'yaw_rad': 0.0, 'mast_is_open': True, 'moving': False}
+HERE = {'x': 1.0, 'y': 2.0, 'home_x': -1.0, 'home_y': 0.5, 'mast': 'open', 'battery_pct': 60.0}
 WORDS = (
     *(('drill a hole', 'drill'), ('打个洞', 'drill')),
     *(('open the arm', 'arm_open'), ('stow the arm', 'arm_close')),
@@ -252,76 +262,132 @@ def done(tool: str, args: dict[str, Any] | None = None, **data: Any) -> Exchange
 
 
 def decision(
-    text: str, *steps: Exchange, arm: bool = False, words: tuple[tuple[str, str], ...] = ()
+    text: str, *steps: Exchange, arm: bool = False, plan: Plan | None = None, **facts: Any
 ) -> Decision:
     tools = frozenset({*SKILLS, *(('arm_close', 'arm_open') if arm else ())})
     stows = ('arm_close',) if arm else ()
-    said = understand(text, words)
-    return decide(TurnView(FIGURES, said, steps, tools, longest_s=20.0, stows=stows))
+    known: dict[str, Any] = {'stows': stows, 'facts': {**HERE, **facts}, 'plan': plan}
+    return decide(
+        TurnView(FIGURES, understand(text, WORDS), steps, tools, longest_s=20.0, **known)
+    )
 
 
-def call(text: str, *steps: Exchange) -> ToolCall:
-    made = decision(text, *steps)
-    assert isinstance(made, ToolCall), made
+def planned(text: str, **more: Any) -> Plan:
+    made = decision(text, **more)
+    assert isinstance(made, Plan), made
     return made
 
 
-def answer(text: str, *steps: Exchange) -> FinalAnswer:
-    made = decision(text, *steps)
+def ops(plan: Plan) -> str:
+    """Its steps: the name, the arguments' values, and in brackets the precondition."""
+    told = []
+    for step in plan.steps:
+        values = (str(value) for value in step.parameters.values())
+        told.append(' '.join([step.action, *values]))
+        told[-1] += f' [{json.dumps(step.preconditions)[1:-1]}]' if step.preconditions else ''
+    return ' > '.join(told)
+
+
+def told_of(text: str, *ended: Exchange | str, **facts: Any) -> FinalAnswer:
+    """The answer once the steps of the order have ended so, and the others not begun. A text: by
+    their precondition, or of a search.
+    """
+    plan, exchanges = planned(text), list[Exchange]()
+    for step, end in zip(plan.steps, ended, strict=False):
+        if isinstance(end, Exchange):
+            exchanges.append(end.model_copy(update={'plan_step': step.step_id}))
+            step.status = StepStatus.SUCCESS if end.ok else StepStatus.FAILED
+        elif end:
+            step.status, step.metadata['told'] = StepStatus.SUCCESS, end
+        else:
+            step.status = StepStatus.FAILED
+    made = decision(text, *exchanges, plan=plan, **facts)
     assert isinstance(made, FinalAnswer), made
     return made
 
 
-def ops(plan: ToolCall) -> list[str]:
-    """The operations of a proposed plan: the name, and the arguments' values."""
-    assert plan.tool == 'decide'
-    assert plan.args['plan_patch']['action'] == 'propose'
-    steps = plan.args['plan_patch']['plan']['steps']
-    return [' '.join([s['action'], *map(str, s['parameters'].values())]) for s in steps]
-
-
-def carried_out(plan: ToolCall, **data: Any) -> list[Exchange]:
-    """The steps of a turn in which ``plan`` was carried out."""
-    steps = plan.args['plan_patch']['plan']['steps']
-    results = [done(s['action'], s['parameters'], **data) for s in steps]
-    return [done('decide', dict(plan.args)), *results]
-
-
 def test_an_order_becomes_a_plan_of_skills_or_is_refused_with_the_reason() -> None:
     for more, text, wanted in fields('plans.tsv'):
-        made = decision(text, arm=more == 'arm', words=WORDS)
+        made = decision(text, arm=more == 'arm')
         if wanted.startswith('!'):
             assert isinstance(made, FinalAnswer), text
             assert (made.ok, wanted[1:] in made.text) == (False, True), made
         else:
-            assert isinstance(made, ToolCall), text
-            assert ' > '.join(ops(made)) == wanted, text
-    assert not answer('drill a hole').ok
+            assert isinstance(made, Plan), text
+            assert ops(made) == wanted, text
+            assert all(step.description for step in made.steps)
+            assert made.reasoning.strip()
+    lost = decision('return to base', home_x=None)
+    assert isinstance(lost, FinalAnswer)
+    assert not lost.ok
 
 
-MEASURED: list[tuple[str, str, dict[str, Any], list[str] | None]] = [
-    ('drive 2 m and come back', 'get_status', HERE, ['navigate_to_pose 1.0 2.0']),
-    ('return to base', 'query_world', {'home_x': -1.0, 'home_y': 0.5},
-     ['mast_close', 'navigate_to_pose -1.0 0.5']),
-    ('if the mast is open, close it', 'get_status', HERE, ['mast_close']),
-    ('if the mast is closed, drive 2 m', 'get_status', HERE, None),
-    ('如果电量大于50%就前进2米', 'query_world', {'battery_pct': 60.0}, ['drive_distance 2.0']),
-    ('如果电量大于50%就前进2米', 'query_world', {'battery_pct': 50.0}, None),
-    ('if the battery is above 50 % drive 2 m', 'query_world', {'battery_pct': None}, None),
-    ('go to the light and say "found it"', 'capture_and_score', {'score': 0.9, 'is_good': True},
-     ['speak found it']),
+STEPS = st.builds(
+    Step,
+    st.sampled_from(['forward', 'goto', 'home', 'back', 'open', 'close', 'picture', 'around',
+                     'rotate', 'light', 'explore', 'wait', 'status']),
+    amount=st.floats(0.1, 50.0),
+    unit=st.sampled_from(['', 's', 'm']),
+    count=st.integers(0, 3),
+    condition=st.sampled_from(['', '', 'dark', 'bright', 'battery>50', 'mast open']),
+)  # fmt: skip
+OPEN_FOR, CLOSED_FOR = ('capture_and_score', 'mast_rotate'), ('move_forward', *LEGS)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=8), st.booleans())
+def test_every_order_keeps_its_sequence_its_conditions_and_the_mast(
+    ordered: list[Step], arm: bool
+) -> None:
+    stows = ('arm_close',) if arm else ()
+    view = TurnView(FIGURES, understand('go'), tools=frozenset(SKILLS), stows=stows)
+    places = {'home': (0.0, 0.0), 'back': (1.0, 0.0)}
+    made = list(plan_steps(tuple(ordered), places, view))
+    whats = iter([step.description for step in made])
+    assert all(text in whats for text, _ in groupby(step_text(step, 'en') for step in ordered))
+    mast, stowed = '', not arm
+    for step in made:
+        mast = step.action if step.action in ('mast_open', 'mast_close') else mast
+        stowed = stowed or step.action == 'arm_close'
+        assert step.action not in OPEN_FOR or mast == 'mast_open'
+        assert step.action not in CLOSED_FOR or (mast == 'mast_close' and stowed)
+        if step.action == LIGHT:
+            mast, stowed = '', not arm
+    befores = ['', *(step.condition for step in ordered)]
+    changes = [now for now, before in zip(befores[1:], befores, strict=False)
+               if now not in ('', before)]  # fmt: skip
+    assert [step.metadata['condition'] for step in made if step.preconditions] == changes
+    for at, step in enumerate(made):
+        assert not step.preconditions.keys() & {'is_good'} or made[at - 1].action == CAPTURE
+
+
+ENDS: list[tuple[str, list[Exchange | str], dict[str, Any], bool, str]] = [
+    ('drive 2 m', [done('mast_close'), done('drive_distance', distance_m=2.06)], {}, True,
+     '2.1 m'),
+    ('drive 2 m, then take a picture',
+     [done('mast_close'), step_of('drive_distance', {}, ToolResult.failure('a rock'))], {}, False,
+     'drive forward 2 m failed (a rock)'),
+    ('if the mast is closed, drive 2 m', [''], {}, True, 'does not hold (the mast is closed)'),
+    ('if the battery is above 50 % drive 2 m', [''], {'battery_pct': None}, False, 'find out'),
+    ('go to the light and say "found it"', ['It is bright.', done('speak')], {}, True,
+     'It is bright.'),
+    ('go to the light and say "found it"', [], {}, True, 'Done'),
 ]  # fmt: skip
 
 
-def test_what_an_order_depends_on_is_measured_first() -> None:
-    for text, measure, data, last in MEASURED:
-        assert call(text).tool == measure, text
-        following = decision(text, done(measure, **data))
-        if last is None:
-            assert isinstance(following, FinalAnswer), following
-        else:
-            assert isinstance(following, ToolCall), following
-            assert ops(following)[-len(last) :] == last
+def test_the_answer_says_what_was_really_done_or_why_it_was_not() -> None:
+    for order, ended, facts, ok, words in ENDS:
+        end = told_of(order, *ended, **facts)
+        assert (end.ok, words in end.text) == (ok, True), end
+    for tool, turned_deg, metres, told in DRIVEN:
+        result = {'turned_deg': turned_deg, 'distance_m': metres}
+        assert done_text(tool, result, 'en') == told
+    why = 'no free patch of ground: rocks or the rover cover what is near'
+    dark = step_of('analyze_ground', {}, failed(f'{GROUND_UNKNOWN}: {why}'))
+    steps = (done('capture_and_score', score=0.9, is_good=True), dark)
+    made = decide(view_of(ENGLISH, *steps, tools=frozenset({*NINE, dark.tool})))
+    assert isinstance(made, FinalAnswer), made
+    told = f'The light is here, but the ground could not be analyzed: {why}.'
+    assert (made.ok, made.text.startswith(told)) == (False, True), made
 
 
 DRIVEN = [
@@ -332,32 +398,14 @@ DRIVEN = [
 ]
 
 
-def test_the_answer_says_what_was_really_driven_or_why_it_failed() -> None:
-    end = answer('drive 2 m', *carried_out(call('drive 2 m'), distance_m=2.06))
-    assert (end.ok, '2.1 m' in end.text) == (True, True)
-    for tool, turned_deg, metres, told in DRIVEN:
-        result = {'turned_deg': turned_deg, 'distance_m': metres}
-        assert done_text(tool, result, 'en') == told
-    order = 'drive 2 m, then take a picture'
-    blocked = step_of('drive_distance', {}, ToolResult.failure('NAV_BLOCKED: a rock'))
-    end = answer(order, *carried_out(call(order))[:2], blocked)
-    assert (end.ok, 'a rock' in end.text) == (False, True)
-    why = 'no free patch of ground: rocks or the rover cover what is near'
-    dark = step_of('analyze_ground', {}, failed(f'{GROUND_UNKNOWN}: {why}'))
-    steps = (done('capture_and_score', score=0.9, is_good=True), dark)
-    made = decide(view_of(ENGLISH, *steps, tools=frozenset({*NINE, dark.tool})))
-    assert isinstance(made, FinalAnswer), made
-    told = f'The light is here, but the ground could not be analyzed: {why}.'
-    assert (made.ok, made.text.startswith(told)) == (False, True), made
-
-
 def test_a_motion_that_an_arm_forbids_is_preceded_by_stowing_it() -> None:
     for tries, stows in ((1, True), (4, False)):
         steps = [done('get_status', mast_is_open=False), step_of('move_forward', {}, NOT_STOWED)]
         steps += [step_of('arm_close', {}, ToolResult.failure('jammed'))] * (tries - 1)
         made = decision('drive forward', *steps, arm=True)
         assert (isinstance(made, ToolCall) and made.tool == 'arm_close') is stows
-    out = done('get_status', **{**HERE, 'mast_is_open': False}, stow='arm_close')
+    place = {'rover_x': 1.0, 'rover_y': 2.0, 'yaw_rad': 0.0}
+    out = done('get_status', **place, mast_is_open=False, moving=False, stow='arm_close')
     for text in ('drive forward', ENGLISH):
         looked = done('capture_and_score', score=0.0, is_good=False)
         seen = (looked, out) if text == ENGLISH else (out,)
@@ -406,7 +454,7 @@ def check_manners(rover: Rover) -> None:
     refused = [step.reason == NEED_TO_CLOSE_MAST for step in steps]
     for i, step in enumerate(steps):
         if step.tool in MOTIONS:
-            facts = beliefs_from(view_of('', *steps[:i]))
+            facts = view_of('', *steps[:i]).beliefs
             assert facts.mast is Mast.CLOSED, 'a motion although the mast may be open'
             assert not facts.must_stop, 'a motion before the stop'
             assert not (i and refused[i - 1] and refused[i])
@@ -520,11 +568,11 @@ def test_a_dark_look_where_it_was_said_to_be_bright_refutes_the_hint() -> None:
 
 @pytest.mark.parametrize(
     ('obstacle', 'refused'),
-    [(Obstacle(1.2 * PROFILE.radius_m, 0.0), {}), (None, {'move_forward': 0.0})],
+    [((1.2 * PROFILE.radius_m, 0.0), {}), (None, {'move_forward': 0.0})],
     ids=['an obstacle ahead', 'a refusal'],
 )
 def test_it_plans_around_what_is_in_the_way(
-    obstacle: Obstacle | None, refused: dict[str, float]
+    obstacle: XY | None, refused: dict[str, float]
 ) -> None:
     bright_x = 2.0 * PROFILE.radius_m
     belief = LightBelief(ORIGIN, bright_x, [(ORIGIN, 0.0)])
@@ -540,12 +588,12 @@ def test_it_plans_around_what_is_in_the_way(
 @settings(max_examples=examples(20))
 def test_no_motion_ends_where_an_obstacle_leaves_no_way_on(ahead: float, beside: float) -> None:
     """Straight ahead and both arcs blocked: a rover that cannot reverse never leaves."""
-    rock, half = Obstacle(ahead, beside), FIGURES.half_m
-    for cost, reached in layers(ORIGIN, SEARCH, (rock,), {}):
+    half = FIGURES.half_m
+    for cost, reached in layers(ORIGIN, SEARCH, ((ahead, beside),), {}):
         if cost > 8.0:
             break
         for row in reached if cost else ():
-            dx, dy = rock.x - row[X], rock.y - row[Y]
+            dx, dy = ahead - row[X], beside - row[Y]
             x = dx * math.cos(row[YAW]) + dy * math.sin(row[YAW])
             y = dy * math.cos(row[YAW]) - dx * math.sin(row[YAW])
             before_it = 0.0 < x < 4.0

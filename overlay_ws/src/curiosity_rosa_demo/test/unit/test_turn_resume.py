@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.plan import Plan, StepStatus
 from curiosity_rosa_demo.domain.serde import from_json
 from examples import examples
 from hypothesis import example, given, settings
@@ -36,6 +37,7 @@ from turn_world import asking, SHIPPED, World
 DEMO = SHIPPED.prompts.templates['demo_ground_texture'].text_in('en')
 THREAD = 'task-1'
 ASKS = asking('mast_open')
+DONE = StepStatus.SUCCESS
 ROUTINE: dict[str, Any] = {'provider': 'routine', 'base_url': ''}
 # The number of a turn's commit; the two before are LangGraph's, of what the turn begins with.
 INTENT, RESULT = 3, 4
@@ -335,6 +337,49 @@ def test_a_plan_that_was_cut_goes_on_and_repeats_only_what_leads_to_a_state(
         assert plan.status.value == ('completed' if result.ok else 'failed')
         assert len(set(done)) == 3 or not result.ok
         assert story.unintended == []
+
+
+class Ordered(Story):
+    goal = 'Raise the mast, take a picture, go to the light, drive 1 m and say "here"'
+
+    def made(self) -> list[Any]:
+        """The plans as the trace tells them: the steps' actions."""
+        plans = [event.data for event in self.events if event.message.startswith('Plan: ')]
+        return [[step['action'] for step in (data or {})['steps']] for data in plans]
+
+
+ORDER = ['mast_open', 'capture_and_score', 'find_the_light', 'mast_close', 'drive_distance']
+ORDER += ['speak']
+
+
+def test_an_order_in_several_steps_is_one_plan_and_runs_goes_on_and_stops_as_one(
+    tmp_path: Path,
+) -> None:
+    folders = [tmp_path / name for name in ('whole', 'cut', 'stopped')]
+    for folder in folders:
+        folder.mkdir()
+    whole, cut, stopped = map(Ordered, folders)
+    last = whole.process()
+    assert last.ok, last.answer
+    assert whole.made() == [ORDER]
+    assert [each.status for each in (last.plan or Plan.create_new('x')).steps] == [DONE] * 6
+    searched = [each.tool for each in last.exchanges if each.plan_step == 3]
+    assert {'move_forward', 'capture_and_score'} <= {*searched}
+    assert 'drove 1.' in last.answer
+    cut.cut(whole.commits // 2)  # in the search
+    again = cut.process()
+    assert cut.made() == []
+    assert (again.ok, again.is_good) == (True, True)
+    assert again.plan == cut.kept().plan
+    assert again.plan is not None
+    stopped.rover.faults['move_forward'] = lambda: stopped.button.cancel('stop')
+    with pytest.raises(TurnCancelled):
+        stopped.process()
+    assert stopped.rover.motion == ''
+    left = stopped.kept().plan
+    assert left is not None
+    assert [each.action for each in left.steps if each.status is not DONE] == ORDER[2:]
+    assert 'speak' not in stopped.tools()
 
 
 STATUS = '現在のローバーの状態を教えて'

@@ -18,6 +18,7 @@ from dataclasses import replace
 import time
 
 from curiosity_rosa_demo.agent.react.plan import (
+    open_step,
     record_step,
     retry_step,
     trace_steps,
@@ -166,30 +167,26 @@ def _decline_further_calls(turn: Turn, env: TurnEnvironment) -> None:
 
 
 def _record_step(turn: Turn, env: TurnEnvironment) -> None:
-    """Record the result of the plan's step; nothing for a call without one."""
-    step, now = turn.step_id, time.time()
-    if turn.plan is None or step is None:
+    """Record the result of the plan's open step; that of a search is not known from one call."""
+    if turn.plan is None or open_step(turn.plan) is None or turn.search is not None:
         return
-    turn.step_id = None
     if turn.call_id:
-        results = _attempted(turn.plan, step, turn.exchange(turn.call_id), env)
+        results = _attempted(turn.plan, turn.exchange(turn.call_id), env)
     else:  # it has only asked, and was told yes
-        results = record_step(turn.plan, step, True, '', {}, now)
+        results = record_step(turn.plan, True, '', {}, time.time())
     trace_steps(env.trace, results)
     if results[0].status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
         turn.rehearsal = None
     elif results[0].status is StepStatus.SUCCESS:
-        compare_plan(turn, env, step)
+        compare_plan(turn, env, results[0].step_id)
 
 
-def _attempted(
-    plan: Plan, step: int, call: Exchange, env: TurnEnvironment
-) -> list[ExecutionResult]:
+def _attempted(plan: Plan, call: Exchange, env: TurnEnvironment) -> list[ExecutionResult]:
     result = call.result or INTERRUPTED
     if call.code == RefusalCode.INTERRUPTED and call.op and env.registry.get(call.tool).repeatable:
-        return retry_step(plan, step, INTERRUPTED_TEXT, time.time())
+        return retry_step(plan, INTERRUPTED_TEXT, time.time())
     summary = result_summary(result)
-    return record_step(plan, step, result.ok, summary, dict(result.data), time.time())
+    return record_step(plan, result.ok, summary, dict(result.data), time.time())
 
 
 # --- The end of the turn -----------------------------------------------------------------------

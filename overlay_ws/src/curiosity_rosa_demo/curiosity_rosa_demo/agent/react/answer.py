@@ -20,10 +20,10 @@ import json
 import time
 
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, put, wait_for_answer
-from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, stage_of
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
 from curiosity_rosa_demo.agent.react.guardrails import Ask
-from curiosity_rosa_demo.agent.react.plan import approve_step, reject_step, trace_steps
+from curiosity_rosa_demo.agent.react.plan import approve_step, open_step, reject_step, trace_steps
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.think import (
     check,
@@ -79,18 +79,16 @@ def apply_answer(
 
 def _reject_step(turn: Turn, env: TurnEnvironment, why: str) -> None:
     """Record the operator's no to the plan's step, which ends the plan; nothing without one."""
-    if turn.plan is None or turn.step_id is None:
-        return
-    trace_steps(env.trace, reject_step(turn.plan, turn.step_id, why or 'no', time.time()))
-    turn.step_id = None
+    if turn.plan is not None and open_step(turn.plan) is not None:
+        trace_steps(env.trace, reject_step(turn.plan, why or 'no', time.time()))
 
 
 def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: ApprovalAnswer) -> None:
     """Check the approved operation again. The operator is asked again when it now may leave the
     fence and the question did not say so.
     """
-    if turn.plan is not None and turn.step_id is not None:
-        approve_step(turn.plan, turn.step_id)
+    if turn.plan is not None:
+        approve_step(turn.plan)
     op, note = question.op, ''
     if op is None:
         return
@@ -180,7 +178,7 @@ def rehearsal_of(
 ) -> Rehearsal | None:
     """What a direct order would do; None: it does not drive. ``facts``: by default as of now."""
     language, seen = env.config.prompts.default_language, env.world.surroundings()
-    stage = stage_of(env.config, env.registry, seen, origin, language)
+    stage = Stage(env.config, env.registry, seen, origin, language)
     return rehearse([Call(op)], env.world.facts() if facts is None else facts, stage)
 
 

@@ -46,14 +46,6 @@ class ApprovalAnswer:
 NOBODY_ANSWERS = ApprovalAnswer(ApprovalAction.REJECT, why='nobody is there to answer')
 
 
-@dataclass(eq=False)
-class _PendingQuestion:
-    """A question in the queue, with its answer once it has one."""
-
-    question: Question
-    answer: ApprovalAnswer | None = None
-
-
 class ApprovalQueue:
     """Thread-safe. ``on_change`` is called after a question is added or removed, in the thread of
     ask(). ``is_attended`` False: no operator can answer.
@@ -68,13 +60,14 @@ class ApprovalQueue:
     ) -> None:
         self.timeout_s, self.on_change = timeout_s, on_change
         self._lock = threading.Condition()
-        self._open: tuple[_PendingQuestion, ...] = ()
+        self._open: dict[str, Question] = {}  # by ID; replaced, never changed
+        self._answers: dict[str, ApprovalAnswer] = {}
         self.is_attended = is_attended
 
     @property
     def questions(self) -> list[Question]:
         """The open questions, the oldest first."""
-        return [pending.question for pending in self._open]
+        return [*self._open.values()]
 
     @property
     def oldest_question(self) -> Question | None:
@@ -97,9 +90,8 @@ class ApprovalQueue:
             return NOBODY_ANSWERS
         waited_s = min(max(0.0, time.time() - question.asked_at), self.timeout_s)
         until_s = time.monotonic() + self.timeout_s - waited_s
-        pending = _PendingQuestion(question)
         with self._lock:
-            self._open = (*self._open, pending)
+            self._open = {**self._open, question.id: question}
         try:
             self.on_change()
             with (
@@ -107,12 +99,13 @@ class ApprovalQueue:
                 cancellation.call_when_pressed(self._notify),
                 self._lock,
             ):
-                answer = self._wait_for_answer(pending, until_s, cancellation)
+                answer = self._wait_for_answer(question, until_s, cancellation)
                 wait.set({'curiosity.approval.answer': answer.action.value})
                 return answer
         finally:
             with self._lock:
-                self._remove(pending)
+                self._remove(question)
+                self._answers.pop(question.id, None)
             self.on_change()
 
     def answer(self, answer: ApprovalAnswer, question_id: str = '') -> Question:
@@ -122,43 +115,38 @@ class ApprovalQueue:
         with self._lock:
             if not self._open:
                 raise QuestionNotFound('No question is open.')
-            matches = [each for each in self._open if question_id in ('', each.question.id)]
-            if not matches:
-                there_are = ', '.join(pending.question.id for pending in self._open)
-                raise QuestionNotFound(
-                    f'No question {question_id[:40]!r} is open, but {there_are}.'
-                )
-            pending = matches[0]
-            if answer.action is ApprovalAction.EDIT and pending.question.op is None:
-                raise QuestionNotFound(
-                    f'{pending.question.id} is a plain question: approve or reject it.'
-                )
-            pending.answer = answer
-            self._remove(pending)
+            question = self._open.get(question_id or next(iter(self._open)))
+            if question is None:
+                known = ', '.join(self._open)
+                raise QuestionNotFound(f'No question {question_id[:40]!r} is open, but {known}.')
+            if answer.action is ApprovalAction.EDIT and question.op is None:
+                raise QuestionNotFound(f'{question.id} is a plain question: approve or reject it.')
+            self._answers[question.id] = answer
+            self._remove(question)
             self._lock.notify_all()
-            return pending.question
+            return question
 
     def _wait_for_answer(
-        self, pending: _PendingQuestion, until_s: float, cancellation: Cancellation
+        self, question: Question, until_s: float, cancellation: Cancellation
     ) -> ApprovalAnswer:
         """The answer. The lock is released only while waiting. A stop overrides an answer."""
         while True:
             cancellation.check()
-            if pending.answer is not None:
-                return pending.answer
+            if (answer := self._answers.get(question.id)) is not None:
+                return answer
             if not self.is_attended:
-                self._remove(pending)
+                self._remove(question)
                 return NOBODY_ANSWERS
             left_s = until_s - time.monotonic()
             if left_s <= 0.0:
                 # Under the lock of answer(): an answer came before this, or finds no question.
-                self._remove(pending)
+                self._remove(question)
                 why = f'no answer within {self.timeout_s:g} s'
                 return ApprovalAnswer(ApprovalAction.REJECT, why=why)
             self._lock.wait(left_s)
 
-    def _remove(self, pending: _PendingQuestion) -> None:
-        self._open = tuple(each for each in self._open if each is not pending)
+    def _remove(self, question: Question) -> None:
+        self._open = {name: each for name, each in self._open.items() if each is not question}
 
     def _notify(self) -> None:
         with self._lock:

@@ -17,6 +17,8 @@ import re
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.language.grammar import Step
+from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.llm.call import (
     decide,
     ModelCallFailed,
@@ -24,9 +26,15 @@ from curiosity_rosa_demo.agent.llm.call import (
     UnusableAnswer,
 )
 from curiosity_rosa_demo.agent.llm.chat_model import BudgetReached
-from curiosity_rosa_demo.agent.react.plan import cancel_plan, next_step, trace_steps
+from curiosity_rosa_demo.agent.react.plan import (
+    cancel_plan,
+    next_step,
+    NextStep,
+    record_step,
+    trace_steps,
+)
 from curiosity_rosa_demo.agent.react.prompt import answer_text, calls_of, inputs_of, thought_text
-from curiosity_rosa_demo.agent.react.rehearse import rehearse_plan
+from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     exchange_to_retry,
     missing_act,
@@ -38,17 +46,18 @@ from curiosity_rosa_demo.agent.react.supervise import (
     stuck_reason,
 )
 from curiosity_rosa_demo.agent.react.think import Choice
-from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, ROUTINE, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.react.turn import ROUTINE, Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model import rules
-from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures, TurnView
-from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
+from curiosity_rosa_demo.agent.rule_model.decision import FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.explore import detour_cost
+from curiosity_rosa_demo.agent.rule_model.orders import refused_text, SOURCE, TOLD
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.geometry import finite_float, Place
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, DECIDE_TOOL, Exchange
-from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, StepStatus
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, PlanStep, StepStatus
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
@@ -61,31 +70,36 @@ _BRIGHT = re.compile(r'\bX\s*(?:>=|≥)\s*([-+]?\d+(?:\.\d+)?)')  # in the words
 
 
 class PlanDecider:
-    """The next step of a plan that has one. A plan that a client gave ends the turn."""
+    """The next step of a plan that has one. The end of a plan that a client gave ends the turn;
+    after any other the next decider goes on.
+    """
 
     def __init__(self, env: TurnEnvironment) -> None:
-        self._env = env
+        self._env, self._rules = env, RuleDecider(env)
 
     def decide(self, turn: Turn) -> Choice | None:
         plan = turn.plan
         if plan is None:
             return None
-        if not turn.plan_is_open:
-            return None if plan.metadata.get(PROPOSED_KEY) else _ended(plan)
-        given = plan.status is PlanStatus.CREATED and not plan.metadata.get(PROPOSED_KEY)
-        if given and (why := rehearse_plan(turn, self._env, plan)):
+        is_new = turn.plan_is_given and plan.status is PlanStatus.CREATED
+        if is_new and (why := rehearse_plan(turn, self._env, plan)):
             return self._refused(plan, why)
-        following = next_step(plan, turn.observation, time.time())
-        trace_steps(self._env.trace, following.results)
-        step = following.step
-        if step is None:
-            return _ended(plan)
-        calls: tuple[Exchange, ...] = ()
-        if following.op_skill:
-            call = json.dumps(following.arguments)
-            calls = (Exchange(tool=following.op_skill, input=call),)
-        asked = following.question
-        return Choice(reason=step.description, calls=calls, question=asked, step_id=step.step_id)
+        while turn.plan_is_open:
+            if turn.search is None:
+                following = next_step(plan, turn.observation, time.time())
+                trace_steps(self._env.trace, following.results)
+                if following.step is None:
+                    break
+                if turn.search is None:
+                    return _choice_of(following.step, following)
+            choice = self._rules.decide(turn, beside_a_model=self._env.fallback is not None)
+            if choice.calls:
+                return choice
+            assert turn.search is not None
+            turn.search.metadata[TOLD] = choice.reason
+            ok = choice.type is DecisionType.FINISH
+            trace_steps(self._env.trace, record_step(plan, ok, choice.reason, {}, time.time()))
+        return _end_of(plan) if turn.plan_is_given else None
 
     def _refused(self, plan: Plan, why: str) -> Choice:
         text = f'{why}. The plan was not begun.'
@@ -94,10 +108,15 @@ class PlanDecider:
         return Choice(DecisionType.ABORT, text)
 
 
-def _ended(plan: Plan) -> Choice:
-    """After the end of its own plan the model continues; the end of a given plan ends the turn."""
-    if plan.metadata.get(PROPOSED_KEY):
-        return Choice(reason='the plan has ended')
+def _choice_of(step: PlanStep, following: NextStep) -> Choice:
+    calls: tuple[Exchange, ...] = ()
+    if following.op_skill:
+        call, number = json.dumps(following.arguments), step.step_id
+        calls = (Exchange(tool=following.op_skill, input=call, plan_step=number),)
+    return Choice(reason=step.description, calls=calls, question=following.question)
+
+
+def _end_of(plan: Plan) -> Choice:
     done = sum(step.status is StepStatus.SUCCESS for step in plan.steps)
     steps = f'{done} of {count_text(len(plan.steps), "step")} done'
     text = f'Plan {plan.plan_id}: {plan.status.value}, {steps}.'
@@ -135,43 +154,61 @@ class RuleDecider:
         self._stows = [part.stow_command for part in config.robot.appendages.values()]
 
     def view(self, turn: Turn, *, beside_a_model: bool = False) -> TurnView:
-        """The turn as the rules see it. Beside a model they do not see its refused proposals,
-        which are no failure of the skill.
+        """The turn as the rules see it; in a search that is a step of a plan, of this step alone.
+        Beside a model they do not see its refused proposals, which are no failure of the skill.
         """
         skills = {each.definition.name: each for each in self._env.registry.for_model()}
         costs = self._env.config.tool_costs
         longest_s = (_longest_s(skills[name]) for name in MOTIONS if name in skills)
+        steps = [each for each in turn.exchanges if each.result is not None]
+        if beside_a_model:
+            steps = [each for each in steps if each.op or each.by or each.plan_step is not None]
+        wanted: Intent | None = None
+        if (search := turn.search) is not None:
+            steps = [each for each in steps if each.plan_step == search.step_id]
+            verb = 'explore' if search.parameters.get('analyze') else 'light'
+            wanted = Intent('explore', steps=(Step(verb),))
         return TurnView(
             self._rover,
             self._env.said,
-            steps=tuple(
-                each
-                for each in turn.exchanges
-                if each.result and (each.op or each.by or not beside_a_model)
-            ),
-            tools=frozenset((*skills, DECIDE_TOOL)),
-            costs={**{name: costs.of(name) for name in skills}, DECIDE_TOOL: 0.0},
+            steps=tuple(steps),
+            tools=frozenset(skills),
+            costs={name: costs.of(name) for name in skills},
             bright_x=self._bright_x,
             longest_s=min(filter(None, longest_s), default=TurnView.longest_s),
             stows=tuple(name for name in skills if name in self._stows),
+            facts=turn.observation,
+            plan=turn.plan if turn.plan is not None and turn.plan.source == SOURCE else None,
+            wanted=wanted,
         )
 
     def decide(self, turn: Turn, *, beside_a_model: bool = False) -> Choice:
+        """The end of a search that is a step of a plan has no calls, as that of a turn."""
         self._env.cancellation.check()
         by = ROUTINE if beside_a_model else ''
         decision = rules.decide(self.view(turn, beside_a_model=beside_a_model))
-        if not isinstance(decision, FinalAnswer):
-            thought, tool = decision.thought.strip(), decision.tool
-            arguments: Json = dict(decision.args)
-            if thought:
-                self._env.trace(thought_kind(turn), thought)
-        elif decision.ok:
-            return Choice(DecisionType.FINISH, decision.text)
-        else:
-            thought, tool = '', DECIDE_TOOL
-            arguments = {'type': DecisionType.ABORT.value, 'reason': decision.text}
-        call = Exchange(tool=tool, input=json.dumps(arguments), thought=thought, by=by)
+        if isinstance(decision, FinalAnswer):
+            kind = DecisionType.FINISH if decision.ok else DecisionType.ABORT
+            return Choice(kind, decision.text, by=by)
+        if isinstance(decision, Plan):
+            return self._begun(turn, decision, by)
+        thought, step = decision.thought.strip(), turn.search
+        if thought:
+            self._env.trace(thought_kind(turn), thought)
+        call = Exchange(
+            tool=decision.tool,
+            input=json.dumps(dict(decision.args)),
+            thought=thought,
+            by=by,
+            plan_step=None if step is None else step.step_id,
+        )
         return Choice(reason=thought, calls=(call,), by=by)
+
+    def _begun(self, turn: Turn, plan: Plan, by: str) -> Choice:
+        self._env.trace(thought_kind(turn), plan.reasoning)
+        if why := begin_plan(turn, self._env, plan):
+            return Choice(DecisionType.ABORT, refused_text(self._env.said, why), by=by)
+        return Choice(reason=plan.reasoning, by=by)
 
 
 def _longest_s(motion: Skill) -> float | None:

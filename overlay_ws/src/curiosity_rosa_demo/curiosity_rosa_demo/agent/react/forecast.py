@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 import math
 import threading
@@ -42,6 +43,7 @@ from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, Motion
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.origin import Origin
+from curiosity_rosa_demo.domain.plan import MAX_STEPS
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal, StepForecast
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -179,7 +181,6 @@ def standing_seconds(op: Operation, config: Config) -> float:
 
 
 MAX_PATH_POINTS = 200
-MAX_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -204,17 +205,24 @@ class Call:
 
 @dataclass(frozen=True)
 class Stage:
-    """What a rehearsal needs besides the calls and the facts. ``propose``: the call with
-    what its skill needs; None: there is no such skill. ``clock``: steady seconds.
+    """What a rehearsal needs besides the calls and the facts. ``origin`` and ``language``: of the
+    order. ``clock``: steady seconds.
     """
 
     config: Config
-    limits: Limits
-    propose: Callable[[Operation], Proposal | None]
+    registry: SkillRegistry
     surroundings: Surroundings
     origin: Origin
     language: str
     clock: Callable[[], float] = time.monotonic
+
+    @cached_property
+    def limits(self) -> Limits:
+        return Limits.of(self.config)
+
+    def propose(self, op: Operation) -> Proposal | None:
+        """The call with what its skill needs; None: there is no such skill."""
+        return proposal_of(op, self.registry, self.config) if op.skill in self.registry else None
 
 
 def rehearse(
@@ -355,24 +363,6 @@ def _thinned(path: list[XY]) -> list[XY]:
     return [path[round(last * each / (MAX_PATH_POINTS - 1))] for each in range(MAX_PATH_POINTS)]
 
 
-# --- The stage of a rehearsal, from the objects of the agent -----------------------------------
-
-
-def stage_of(
-    config: Config,
-    registry: SkillRegistry,
-    surroundings: Surroundings,
-    origin: Origin,
-    language: str,
-) -> Stage:
-    """``origin`` and ``language``: of the order."""
-
-    def propose(op: Operation) -> Proposal | None:
-        return proposal_of(op, registry, config) if op.skill in registry else None
-
-    return Stage(config, Limits.of(config), propose, surroundings, origin, language)
-
-
 # --- The forecast as text ----------------------------------------------------------------------
 
 
@@ -415,6 +405,3 @@ def rehearsal_text(rehearsal: Rehearsal, language: str) -> str:
 def _place_text(end: Place) -> str:
     degrees = math.degrees(math.remainder(end.yaw_rad, math.tau))
     return f'x {end.x:.1f} m, y {end.y:.1f} m, {degrees:.0f}°'
-
-
-# --- A rehearsal, and what came of it, as trace events -----------------------------------------

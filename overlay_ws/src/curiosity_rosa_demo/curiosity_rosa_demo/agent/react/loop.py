@@ -27,7 +27,7 @@ import uuid
 from curiosity_rosa_demo.agent.react.act import act, observe_interrupted
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.plan import trace_plan
-from curiosity_rosa_demo.agent.react.think import Decider, given_plan, think
+from curiosity_rosa_demo.agent.react.think import Decider, think
 from curiosity_rosa_demo.agent.react.turn import (
     NOTHING_SAID,
     Turn,
@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.react.turn import (
 )
 from curiosity_rosa_demo.agent.tasks.origin import current_order, under_order
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.plan import PlanError
+from curiosity_rosa_demo.domain.plan import Plan, PlanError
 from curiosity_rosa_demo.infra.spans import activated, current_span, NO_SPAN, Span
 from curiosity_rosa_demo.trace.events import TurnAnswered, TurnFailed
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -186,11 +186,11 @@ class TurnExecutor:
             raise TurnLost(f'{TURN_LOST_TEXT} ({type(error).__name__})') from error
         request.on_start(len(self.turn.exchanges))
         if is_new:
-            try:
-                self.turn.plan = given_plan(request.plan)
-            except PlanError as error:
-                raise TurnLost(f'That is no plan: {error}') from None
-            if self.turn.plan is not None:
+            if request.plan is not None:
+                try:
+                    self.turn.plan, self.turn.plan_is_given = Plan.from_dict(request.plan), True
+                except PlanError as error:
+                    raise TurnLost(f'That is no plan: {error}') from None
                 trace_plan(self.env.trace, self.turn.plan)
             return self._saved()
         self.env.on_react_state(self.turn.shown())

@@ -26,7 +26,6 @@ from curiosity_rosa_demo.domain.plan import (
     ExecutionResult,
     MAX_STEPS,
     Plan,
-    PlanError,
     PlanStatus,
     PlanStep,
     RiskLevel,
@@ -183,32 +182,37 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
     return NextStep(results=results + _end_plan(plan, now))
 
 
-# Each ``Raises PlanError`` unless the step runs or waits for an answer. What is recorded returns
-# the result of the step, which is PENDING when the step or its fallback runs next, and then those
-# of the steps that will not run.
+def open_step(plan: Plan) -> PlanStep | None:
+    """The step that runs or waits for an answer."""
+    step = next((step for step in plan.steps if step.status in UNFINISHED), None)
+    return None if step is None or step.status is StepStatus.PENDING else step
 
 
-def approve_step(plan: Plan, step_id: int) -> None:
-    """Record the operator's approval; the operation may run."""
-    step = _open_step(plan, step_id)
-    if plan.status is PlanStatus.WAIT_CONFIRMATION:
-        plan.status = PlanStatus.APPROVED
-    step.status = StepStatus.RUNNING
+# What is recorded of the open step, of which there must be one, returns its result, which is
+# PENDING when the step or its fallback runs next, and then those of the steps that will not run.
 
 
-def reject_step(plan: Plan, step_id: int, why: str, now: float) -> list[ExecutionResult]:
+def approve_step(plan: Plan) -> None:
+    """Record the operator's approval, if there is an open step; its operation may run."""
+    step = open_step(plan)
+    if step is not None:
+        if plan.status is PlanStatus.WAIT_CONFIRMATION:
+            plan.status = PlanStatus.APPROVED
+        step.status = StepStatus.RUNNING
+
+
+def reject_step(plan: Plan, why: str, now: float) -> list[ExecutionResult]:
     """Record the operator's rejection, which ends the plan."""
-    step = _open_step(plan, step_id)
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
         plan.status = PlanStatus.CANCELLED
-    return _failed(plan, step, f'rejected: {why}', now, retry=False)
+    return _failed(plan, _open(plan), f'rejected: {why}', now, retry=False)
 
 
 def record_step(
-    plan: Plan, step_id: int, ok: bool, message: str, output: Json, now: float
+    plan: Plan, ok: bool, message: str, output: Json, now: float
 ) -> list[ExecutionResult]:
     """Record the result of the operation, or the yes to a plain question."""
-    step = _open_step(plan, step_id)
+    step = _open(plan)
     if not ok:
         return _failed(plan, step, message or 'it failed', now, output)
     plan.status = PlanStatus.EXECUTING
@@ -218,12 +222,18 @@ def record_step(
     return [result, *(_end_plan(plan, now) if _is_over(plan) else [])]
 
 
-def retry_step(plan: Plan, step_id: int, why: str, now: float) -> list[ExecutionResult]:
+def retry_step(plan: Plan, why: str, now: float) -> list[ExecutionResult]:
     """Make an interrupted, repeatable operation PENDING again."""
-    step = _open_step(plan, step_id)
+    step = _open(plan)
     plan.status, step.status = PlanStatus.EXECUTING, StepStatus.PENDING
     why = f'{why}; it is done again'
-    return [ExecutionResult(plan.plan_id, step_id, False, step.status, why, timestamp=now)]
+    return [ExecutionResult(plan.plan_id, step.step_id, False, step.status, why, timestamp=now)]
+
+
+def _open(plan: Plan) -> PlanStep:
+    step = open_step(plan)
+    assert step is not None
+    return step
 
 
 def cancel_plan(plan: Plan) -> None:
@@ -303,17 +313,6 @@ def _operation_key(step: PlanStep) -> tuple[ToolCallType, str, str]:
 
 def _is_over(plan: Plan) -> bool:
     return plan.status in ENDED_STATUSES or plan.is_finished() or bool(plan.get_failed_steps())
-
-
-def _open_step(plan: Plan, step_id: int) -> PlanStep:
-    """The step that runs or waits for an answer. Raises PlanError."""
-    for step in plan.steps:
-        if step.step_id == step_id:
-            if step.status not in (StepStatus.RUNNING, StepStatus.WAIT_CONFIRMATION):
-                raise PlanError(f'step {step_id} is {step.status.value}, not running')
-            return step
-    there_are = ', '.join(str(step.step_id) for step in plan.steps) or 'none'
-    raise PlanError(f'step_id {step_id} is not in the plan, but {there_are}')
 
 
 def _unmet_reason(step: PlanStep, facts: Json) -> str:

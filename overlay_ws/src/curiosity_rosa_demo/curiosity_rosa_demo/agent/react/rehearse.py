@@ -19,8 +19,8 @@ from collections.abc import Iterator
 import math
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage, stage_of
-from curiosity_rosa_demo.agent.react.plan import NoOperation, step_operation
+from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage
+from curiosity_rosa_demo.agent.react.plan import NoOperation, step_operation, trace_plan
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.tasks.origin import current_order
 from curiosity_rosa_demo.domain.geometry import Place
@@ -109,6 +109,15 @@ def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) 
 # --- Of a turn ---------------------------------------------------------------------------------
 
 
+def begin_plan(turn: Turn, env: TurnEnvironment, plan: Plan) -> str:
+    """Make it the plan of the turn. Why it may not begin, and is not; '': it is."""
+    why = rehearse_plan(turn, env, plan)
+    if not why:
+        trace_plan(env.trace, plan)
+        turn.plan = plan
+    return why
+
+
 def rehearse_plan(turn: Turn, env: TurnEnvironment, plan: Plan) -> str:
     """Rehearse the plan, trace it and keep it in the turn. Why the plan may not begin; '': it may.
     A plan that the gate would ask about at the fence asks as a whole first; of a single call the
@@ -161,7 +170,7 @@ def _compared(
 
 def _stage(env: TurnEnvironment) -> Stage:
     surroundings, origin = env.world.surroundings(), current_order().origin
-    return stage_of(env.config, env.registry, surroundings, origin, env.said.language)
+    return Stage(env.config, env.registry, surroundings, origin, env.said.language)
 
 
 def _calls(plan: Plan) -> Iterator[Call]:

@@ -27,17 +27,16 @@ from curiosity_rosa_demo.agent.react.plan import (
     check_plan,
     keep_done,
     left_out_text,
-    trace_plan,
 )
-from curiosity_rosa_demo.agent.react.rehearse import rehearse_op, rehearse_plan
-from curiosity_rosa_demo.agent.react.turn import PROPOSED_KEY, Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_op
+from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
 from curiosity_rosa_demo.domain.brain_state import Decision, DecisionType, Json
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange, Operation
-from curiosity_rosa_demo.domain.plan import Plan, PlanError, PlanStatus
+from curiosity_rosa_demo.domain.plan import PlanError, PlanStatus
 from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response, LEFT_OUT
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.text import clip
@@ -54,7 +53,7 @@ ASK_WHETHER_TO_GO_ON = 'The agent asks whether to go on.'
 @dataclass(frozen=True)
 class Choice:
     """What a decider wants. The first of ``calls`` is carried out, the others are declined.
-    ``question``: to the operator, before that call, or alone. ``step_id``: of the plan.
+    ``question``: to the operator, before that call, or alone.
     """
 
     type: DecisionType = DecisionType.CONTINUE
@@ -62,7 +61,6 @@ class Choice:
     calls: tuple[Exchange, ...] = ()
     by: str = ''
     question: str = ''
-    step_id: int | None = None
 
 
 class Decider(Protocol):
@@ -171,7 +169,7 @@ def take(
     skill, and what to ask before it.
     """
     turn.decision = Decision(type=choice.type, reason=choice.reason, by=choice.by)
-    turn.call_id, turn.step_id = '', choice.step_id
+    turn.call_id = ''
     for call in choice.calls:
         turn.exchanges = [*turn.exchanges, call.model_copy(update={'call_id': _id(turn, call)})]
     if not choice.calls:
@@ -186,10 +184,10 @@ def take(
     text = f'{call.text}{again}'
     env.trace(TraceKind.DECIDE, text, tool_name=clip(call.tool), data=data)
     try:
-        if call.tool == DECIDE_TOOL and choice.step_id is None:
+        if call.tool == DECIDE_TOOL and call.plan_step is None:
             _change_course(turn, env, call)
             return None, ()
-        op = checked_operation(call.tool, call.arguments, env, call.call_id, choice.step_id)
+        op = checked_operation(call, env)
     except BadCall as problem:
         refuse(turn, env, str(problem), problem.code)
         return None, ()
@@ -207,25 +205,17 @@ def _id(turn: Turn, call: Exchange) -> str:
     return call_id
 
 
-def checked_operation(
-    name: str,
-    arguments: object,
-    env: TurnEnvironment,
-    call_id: str = '',
-    plan_step: int | None = None,
-) -> Operation:
-    """The operation with validated arguments. Raises BadCall."""
+def checked_operation(call: Exchange, env: TurnEnvironment) -> Operation:
+    """The operation of the call, with validated arguments. Raises BadCall."""
     skills = {skill.definition.name: skill for skill in env.registry.for_model()}
-    if name not in skills:
-        known = ', '.join(skills)
-        raise BadCall(
-            f"Unknown tool '{clip(name)}'; there are: {known}", RefusalCode.SKILL_NOT_FOUND
-        )
+    if call.tool not in skills:
+        why = f"Unknown tool '{clip(call.tool)}'; there are: {', '.join(skills)}"
+        raise BadCall(why, RefusalCode.SKILL_NOT_FOUND)
     try:
-        validated = arguments_as_json(skills[name], arguments)
+        validated = arguments_as_json(skills[call.tool], call.arguments)
     except BadArguments as error:
         raise BadCall(f'Wrong arguments for {error}', RefusalCode.PARAM_INVALID) from None
-    return Operation(name, validated, call_id, plan_step)
+    return Operation(call.tool, validated, call.call_id, call.plan_step)
 
 
 def refuse(turn: Turn, env: TurnEnvironment, why: str, code: str = '') -> None:
@@ -355,18 +345,6 @@ def _patch_plan(turn: Turn, env: TurnEnvironment, patch: PlanPatch) -> dict[str,
         raise BadCall(f'The plan cannot be carried out: {"; ".join(problems[:5])}')
     if patch.action == 'revise' and turn.plan is not None:
         keep_done(turn.plan, plan)
-    if why := rehearse_plan(turn, env, plan):
+    if why := begin_plan(turn, env, plan):
         raise BadCall(f'{why}. The plan is not taken.')
-    plan.metadata[PROPOSED_KEY] = True
-    trace_plan(env.trace, plan)
-    turn.plan = plan
     return {'left_out': left_out_text(plan)} if plan.metadata.get(LEFT_OUT) else {}
-
-
-def given_plan(plan: Json | None) -> Plan | None:
-    """A request's plan without PROPOSED_KEY, so that its end ends the turn. Raises PlanError."""
-    if plan is None:
-        return None
-    checked = Plan.from_dict(plan)
-    checked.metadata.pop(PROPOSED_KEY, None)
-    return checked

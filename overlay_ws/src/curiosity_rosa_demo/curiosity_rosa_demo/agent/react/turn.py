@@ -19,9 +19,10 @@ from typing import Any, Literal, TYPE_CHECKING
 
 from curiosity_rosa_demo.agent.language.understand import understand, Utterance
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
-from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES
+from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES, open_step
 from curiosity_rosa_demo.agent.react.situation import Limits, Situation, situation_of_facts
 from curiosity_rosa_demo.agent.react.world import RoverWorld
+from curiosity_rosa_demo.agent.rule_model.orders import SEARCH
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Approval
@@ -29,7 +30,7 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, ProposedO
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from pydantic import ConfigDict, Field
@@ -42,22 +43,22 @@ if TYPE_CHECKING:
 ASK_TO_CONTINUE = 'go on'  # stop_reason of an exhausted turn that asks to continue
 ROUTINE = 'routine'  # marks the decisions and calls of the rule model, beside a language model
 NOTHING_SAID = understand('')
-PROPOSED_KEY = 'proposed'  # in a plan's metadata: the model has proposed it
 
 
 class Turn(ReactState):
     """All of a turn that is saved. ``exchanges``: its calls. ``call_id``: of the call that is
-    decided on; '' for none. ``step_id``: of the plan's step that is decided on. ``op`` is checked,
-    and carried out next; ``approval``: the operator's yes to it.
+    decided on; '' for none. ``op`` is checked, and carried out next; ``approval``: the operator's
+    yes to it. ``plan_is_given``: by a client, so its end ends the turn; a model proposes its own,
+    and an order becomes one.
     """
 
     model_config = ConfigDict(frozen=False)
 
     version: Literal[1] = 1
     plan: Plan | None = None  # type: ignore[assignment]  # ReactState shows it as JSON
+    plan_is_given: bool = False
     exchanges: list[Exchange] = Field(default_factory=list)
     call_id: str = ''
-    step_id: int | None = None
     op: Operation | None = None
     approval: Approval | None = None
 
@@ -119,6 +120,12 @@ class Turn(ReactState):
     @property
     def plan_is_open(self) -> bool:
         return self.plan is not None and self.plan.status not in ENDED_STATUSES
+
+    @property
+    def search(self) -> PlanStep | None:
+        """The open step of an order's plan, if it is a search, which the rules carry out."""
+        step = None if self.plan is None or self.plan_is_given else open_step(self.plan)
+        return step if step is not None and step.action == SEARCH else None
 
 
 @dataclass

@@ -6,24 +6,22 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The input of a decision, and the beliefs about the world, folded over its steps in order.
+"""The beliefs about the world, folded over the steps of a turn in order.
 
 Pure. World frame, metres, radians (yaw about +Z, REP 103), seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import takewhile
 import math
 
-from curiosity_rosa_demo.agent.language.understand import Utterance
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import POSE_UNKNOWN, RefusalCode
-from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
+from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 
@@ -58,54 +56,6 @@ class RoverFigures:
         )
 
 
-@dataclass(frozen=True)
-class TurnView:
-    """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
-    begins. ``stows`` are the tools that stow an appendage, which every drive needs.
-    """
-
-    rover: RoverFigures
-    said: Utterance
-    steps: tuple[Exchange, ...] = ()
-    tools: frozenset[str] = frozenset()
-    costs: Mapping[str, float] = field(default_factory=dict)
-    bright_x: float | None = None
-    longest_s: float = 10.0
-    stows: tuple[str, ...] = ()
-
-    @property
-    def has_mast(self) -> bool:
-        """Whether the robot has a mast: skills of another one do without."""
-        return not self.tools or bool(self.tools & MAST_SKILLS)
-
-    def cost(self, *tools: str) -> float:
-        """The total cost of these calls; a tool without a stated cost counts as 1."""
-        return sum(self.costs.get(tool, 1.0) for tool in tools)
-
-    def seconds(self, wanted: float) -> float:
-        """``wanted`` limited to a duration that the motion tools accept."""
-        return min(self.longest_s, max(1.0, round(wanted, 1)))
-
-    def failures(self, *tools: str, refused: bool = False) -> int:
-        """The number of faults (or refusals) of these tools since their last success."""
-        return sum(step.refused == refused for step in self._since_success(tools))
-
-    def interruptions(self, *tools: str) -> int:
-        """The number of calls of these tools since their last success during which the agent
-        ended.
-        """
-        stopped = RefusalCode.INTERRUPTED
-        return sum(step.code == stopped for step in self._since_success(tools))
-
-    def _since_success(self, tools: tuple[str, ...]) -> Iterator[Exchange]:
-        calls = (step for step in reversed(self.steps) if step.tool in tools)
-        return takewhile(lambda step: not step.ok, calls)
-
-    def last(self, *tools: str) -> Exchange | None:
-        """The newest step of one of these tools."""
-        return next((step for step in reversed(self.steps) if step.tool in tools), None)
-
-
 class Mast(Enum):
     UNASKED = 'unasked'  # no step of this turn involved the mast
     UNKNOWN = 'unknown'  # queried or moved without a clear result: counts as open
@@ -116,12 +66,6 @@ class Mast(Enum):
     @property
     def is_stowed(self) -> bool:
         return self in (Mast.CLOSED, Mast.NONE)
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    x: float
-    y: float
 
 
 @dataclass(frozen=True)
@@ -162,7 +106,7 @@ class Beliefs:
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
     poses: dict[int, Place] = field(default_factory=dict)
-    obstacles: list[Obstacle] = field(default_factory=list)
+    obstacles: list[XY] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
     free_m: dict[str, float] = field(
         default_factory=dict
@@ -286,8 +230,8 @@ class Beliefs:
             return
         turn = DIRECTIONS[tool] * free_m / self.rover.speeds.radius_m
         front = self.pose.after(free_m, turn).after(self.rover.front_m, 0.0)
-        there = Obstacle(front.x, front.y)
-        if all(math.hypot(there.x - it.x, there.y - it.y) > SAME_M for it in self.obstacles):
+        there = (front.x, front.y)
+        if all(math.dist(there, each) > SAME_M for each in self.obstacles):
             self.obstacles.append(there)
 
     def _add_mast_action(self, step: Exchange) -> None:
@@ -341,11 +285,3 @@ class Beliefs:
         self.pose = pose
         if pose:
             self.poses[self.spot] = pose
-
-
-def beliefs_from(view: TurnView) -> Beliefs:
-    """The beliefs after the steps of this turn."""
-    beliefs = Beliefs(view.rover, mast=Mast.UNASKED if view.has_mast else Mast.NONE)
-    for step in view.steps:
-        beliefs.add_step(step)
-    return beliefs

@@ -6,17 +6,25 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What a decision of the rules is, and what each rule decides from. Pure."""
+"""What a decision of the rules is, and the view of a turn that each rule decides from. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast, TurnView
+from curiosity_rosa_demo.agent.language.understand import Utterance
+from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, Mast, RoverFigures
+from curiosity_rosa_demo.domain.models import Json
+from curiosity_rosa_demo.domain.operation import Exchange
+from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.refusal import RefusalCode
+from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 
 MAX_ATTEMPTS = 3  # calls of a failing tool
 _GOOD_ENDS = ('greeting', 'help')  # every other answer without a result is a failure
@@ -41,19 +49,79 @@ class FinalAnswer:
     ok: bool = True
 
 
-Decision = ToolCall | FinalAnswer
-Rule = Callable[['RuleContext'], Decision | None]
+Decision = ToolCall | FinalAnswer | Plan
+Rule = Callable[['TurnView'], Decision | None]
 
 
 @dataclass(frozen=True)
-class RuleContext:
-    """The view of a turn, with the beliefs, the intent and the language derived from it."""
+class TurnView:
+    """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
+    begins. ``stows`` are the tools that stow an appendage, which every drive needs. ``facts``: as
+    last observed. ``plan``: of the order, once it is over. ``wanted``: by default, what was said.
+    """
 
-    view: TurnView
-    beliefs: Beliefs
-    intent: Intent
-    language: str
-    explore_rules: tuple[Rule, ...] = ()  # for a drive to the light within an order
+    rover: RoverFigures
+    said: Utterance
+    steps: tuple[Exchange, ...] = ()
+    tools: frozenset[str] = frozenset()
+    costs: Mapping[str, float] = field(default_factory=dict)
+    bright_x: float | None = None
+    longest_s: float = 10.0
+    stows: tuple[str, ...] = ()
+    facts: Json = field(default_factory=dict)
+    plan: Plan | None = None
+    wanted: Intent | None = None
+
+    @cached_property
+    def intent(self) -> Intent:
+        """A motion that is shorter or longer than one call drives is carried out as a plan."""
+        intent = self.wanted or self.said.intent
+        one_call = intent.duration_s is None or 1.0 <= intent.duration_s <= self.longest_s
+        return intent if one_call else replace(intent, kind='orders')
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """After the steps of this turn."""
+        beliefs = Beliefs(self.rover, mast=Mast.UNASKED if self.has_mast else Mast.NONE)
+        for step in self.steps:
+            beliefs.add_step(step)
+        return beliefs
+
+    @property
+    def language(self) -> str:
+        return self.said.language
+
+    @property
+    def has_mast(self) -> bool:
+        """Whether the robot has a mast: skills of another one do without."""
+        return not self.tools or bool(self.tools & MAST_SKILLS)
+
+    def cost(self, *tools: str) -> float:
+        """The total cost of these calls; a tool without a stated cost counts as 1."""
+        return sum(self.costs.get(tool, 1.0) for tool in tools)
+
+    def seconds(self, wanted: float) -> float:
+        """``wanted`` limited to a duration that the motion tools accept."""
+        return min(self.longest_s, max(1.0, round(wanted, 1)))
+
+    def failures(self, *tools: str, refused: bool = False) -> int:
+        """The number of faults (or refusals) of these tools since their last success."""
+        return sum(step.refused == refused for step in self._since_success(tools))
+
+    def interruptions(self, *tools: str) -> int:
+        """The number of calls of these tools since their last success during which the agent
+        ended.
+        """
+        stopped = RefusalCode.INTERRUPTED
+        return sum(step.code == stopped for step in self._since_success(tools))
+
+    def _since_success(self, tools: tuple[str, ...]) -> Iterator[Exchange]:
+        calls = (step for step in reversed(self.steps) if step.tool in tools)
+        return takewhile(lambda step: not step.ok, calls)
+
+    def last(self, *tools: str) -> Exchange | None:
+        """The newest step of one of these tools."""
+        return next((step for step in reversed(self.steps) if step.tool in tools), None)
 
     def say(self, key: str, **values: Any) -> str:
         return say(f'answer.{key}', self.language, **values)

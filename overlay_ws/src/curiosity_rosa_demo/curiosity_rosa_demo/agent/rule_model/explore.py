@@ -13,26 +13,26 @@ Each rule returns a decision, or None to pass to the next rule. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import takewhile
 import math
+from types import MappingProxyType
 from typing import Any
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, beliefs_from, Mast, TurnView
+from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
 from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
-    RuleContext,
+    TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
-from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
+from curiosity_rosa_demo.agent.rule_model.look_planner import Look, next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
-from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 
@@ -44,122 +44,137 @@ POSE_WAIT_S = 10.0  # of one wait
 STUCK_M = 0.05  # a shorter motion did not move the rover
 
 
-def report_a_good_capture(context: RuleContext) -> Decision | None:
-    captures = context.beliefs.captures
+def report_a_good_capture(view: TurnView) -> Decision | None:
+    captures = view.beliefs.captures
     if not captures or not captures[-1].is_good:
         return None
-    pose = context.beliefs.poses.get(captures[-1].motions_before) or captures[-1].taken_at
-    asked = any(step.verb == 'explore' for step in context.intent.steps)
-    analysis = analyze_or_report(context, context.view.steps) if asked else ''
+    pose = view.beliefs.poses.get(captures[-1].motions_before) or captures[-1].taken_at
+    asked = any(step.verb == 'explore' for step in view.intent.steps)
+    analysis = _analyze_or_report(view) if asked else ''
     if not isinstance(analysis, str):
         return analysis
-    place = context.say('at_place', x=pose.x, y=pose.y) if pose else context.say('place_unknown')
-    counts = {'looks': len(captures), 'calls': len(context.view.steps)}
-    found = context.say('found', place=place, **counts, **context.figures())
+    place = view.say('at_place', x=pose.x, y=pose.y) if pose else view.say('place_unknown')
+    counts = {'looks': len(captures), 'calls': len(view.steps)}
+    found = view.say('found', place=place, **counts, **view.figures())
     return FinalAnswer(f'{found} {analysis}'.strip())
 
 
-def analyze_or_report(context: RuleContext, steps: Sequence[Exchange]) -> Decision | str:
-    """The call of the analysis of the last good capture among ``steps``, what it answered, or the
-    end of a turn whose ground it refused; empty: there is no such skill.
+def _analyze_or_report(view: TurnView) -> Decision | str:
+    """The call of the analysis of the last good capture, what it answered, or the end of a turn
+    whose ground it refused; empty: there is no such skill.
     """
-    if ANALYZE not in context.view.tools:
+    if ANALYZE not in view.tools:
         return ''
-    after = list(takewhile(lambda step: step.tool != CAPTURE, reversed(steps)))
+    after = takewhile(lambda step: step.tool != CAPTURE, reversed(view.steps))
     tried = [step for step in after if step.tool == ANALYZE]  # the newest first
     if tried and tried[0].ok:
-        return ground_text(context.language, tried[0].data)
+        return ground_text(view.language, tried[0].data)
     refused = tried and tried[0].code == RefusalCode.GROUND_UNKNOWN
     if refused or len(tried) >= MAX_ATTEMPTS:
         reason = tried[0].reason.removeprefix(f'{GROUND_UNKNOWN}: ')
-        return context.answer('not_analyzed', reason=reason)
-    return context.call(ANALYZE, 'analyze')
+        return view.answer('not_analyzed', reason=reason)
+    return view.call(ANALYZE, 'analyze')
 
 
-def look_while_it_is_cheap(context: RuleContext) -> Decision | None:
+def look_while_it_is_cheap(view: TurnView) -> Decision | None:
     """A first look costs one call, unless the mast is known to be down, and may end the search."""
-    facts = context.beliefs
+    facts = view.beliefs
     if facts.captures or facts.moves or facts.mast in (Mast.CLOSED, Mast.UNKNOWN):
         return None
-    cost = context.view.cost('capture_and_score')
-    return context.capture('cheap_look', cost=f'{cost:g}')
+    cost = view.cost('capture_and_score')
+    return view.capture('cheap_look', cost=f'{cost:g}')
 
 
-def find_out_where_i_am(context: RuleContext) -> Decision | None:
-    view, facts = context.view, context.beliefs
+def find_out_where_i_am(view: TurnView) -> Decision | None:
+    facts = view.beliefs
     is_pointless = facts.asked_here or view.failures('get_status') >= MAX_ATTEMPTS
     if facts.pose or is_pointless or 'get_status' not in view.tools:
         return None
-    return context.call('get_status', 'where_am_i')
+    return view.call('get_status', 'where_am_i')
 
 
-def wait_for_the_pose(context: RuleContext) -> Decision | None:
+def wait_for_the_pose(view: TurnView) -> Decision | None:
     """TF may be late for a while, and no fence lets a rover drive that does not know its place."""
-    view = context.view
-    if context.beliefs.pose is not None or 'wait_until' not in view.tools:
+    if view.beliefs.pose is not None or 'wait_until' not in view.tools:
         return None
     if view.failures('wait_until') >= MAX_ATTEMPTS:
         return None
     last = view.steps[-1].tool if view.steps else ''
     if last == 'wait_until' and view.steps[-1].ok:
-        return context.call('get_status', 'where_am_i')
-    return context.call(
-        'wait_until', 'wait_for_the_pose', {**POSE_KNOWN, 'timeout_s': POSE_WAIT_S}
-    )
+        return view.call('get_status', 'where_am_i')
+    return view.call('wait_until', 'wait_for_the_pose', {**POSE_KNOWN, 'timeout_s': POSE_WAIT_S})
 
 
-def end_when_stuck(context: RuleContext) -> Decision | None:
-    recent = [move.distance_m for move in context.beliefs.moves[-MAX_ATTEMPTS:]]
+def end_when_stuck(view: TurnView) -> Decision | None:
+    recent = [move.distance_m for move in view.beliefs.moves[-MAX_ATTEMPTS:]]
     if len(recent) < MAX_ATTEMPTS or any(m is None or m >= STUCK_M for m in recent):
         return None
-    return context.answer('not_moving', **context.figures())
+    return view.answer('not_moving', **view.figures())
 
 
-def search_without_a_pose(context: RuleContext) -> Decision | None:
+def search_without_a_pose(view: TurnView) -> Decision | None:
     """Hop and look: the planner needs to know where the rover is."""
-    if context.beliefs.pose is not None:
+    if view.beliefs.pose is not None:
         return None
-    motion = search_motion(context.view, context.beliefs)
-    if motion is None or (context.beliefs.new_view and not context.beliefs.moves):
-        return context.capture('drove_as_planned')
-    why = context.why(motion.why, gain=f'{motion.gain:.2f}')
-    return _drive(context, motion.tool, motion.duration_s, why)
+    motion = search_motion(view, view.beliefs)
+    if motion is None or (view.beliefs.new_view and not view.beliefs.moves):
+        return view.capture('drove_as_planned')
+    why = view.why(motion.why, gain=f'{motion.gain:.2f}')
+    return _drive(view, motion.tool, motion.duration_s, why)
 
 
-def go_to_the_next_look(context: RuleContext) -> Decision:
+def go_to_the_next_look(view: TurnView) -> Decision:
     """Look where the least further cost is expected until a good capture."""
-    view, facts = context.view, context.beliefs
-    pose = facts.pose
+    facts, pose = view.beliefs, view.beliefs.pose
     assert pose is not None  # search_without_a_pose
-    start = facts.poses[min(facts.poses)]
-    belief = LightBelief(start, view.bright_x, facts.samples)
-    prices = {tool: view.cost(tool) for tool in (*MOTIONS, *LOOK_TOOLS)}
-    motions = motions_of(view, facts)
-    look = next_look(
-        pose,
-        facts.mast,
-        belief,
-        motions,
-        prices,
-        obstacles=tuple(facts.obstacles),
-        first_at_most=first_at_most(motions, facts),
-        seen_here=any(capture.motions_before == facts.spot for capture in facts.captures),
+    belief = _light(view, pose)
+    look = _look_from(
+        view, belief, pose, facts.mast, first_at_most(motions_of(view, facts), facts)
     )
     if look is None or belief.no_light > HOPELESS:
-        return context.answer('no_light', **context.figures())
+        return view.answer('no_light', **view.figures())
     if not look.tool:
-        return context.capture('arrived')
+        return view.capture('arrived')
     where = {'x': f'{look.x:.1f}', 'y': f'{look.y:.1f}'}
-    why = context.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
-    return _drive(context, look.tool, view.seconds(look.seconds), why)
+    why = view.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
+    return _drive(view, look.tool, view.seconds(look.seconds), why)
 
 
-def _drive(context: RuleContext, tool: str, seconds: float, why: str) -> Decision:
-    if not context.beliefs.mast.is_stowed:
-        return context.call('mast_close', 'stow_to_drive', why=why)
-    if (part := context.beliefs.sticks_out) in context.view.tools:
-        return context.call(part, 'stow_the_part')
-    return context.call(tool, 'drive', {'duration_s': seconds}, why=why)
+def _light(view: TurnView, pose: Place) -> LightBelief:
+    facts = view.beliefs
+    start = facts.poses[min(facts.poses)] if facts.poses else pose
+    return LightBelief(start, view.bright_x, facts.samples)
+
+
+def _look_from(
+    view: TurnView,
+    belief: LightBelief,
+    pose: Place,
+    mast: Mast,
+    at_most: Mapping[str, float] = MappingProxyType({}),
+    *,
+    moved: bool = False,
+) -> Look | None:
+    """``at_most``: seconds of a first motion. ``moved``: ``pose`` is not where the rover is."""
+    facts = view.beliefs
+    return next_look(
+        pose,
+        mast,
+        belief,
+        motions_of(view, facts),
+        {tool: view.cost(tool) for tool in (*MOTIONS, *LOOK_TOOLS)},
+        obstacles=tuple(facts.obstacles),
+        first_at_most=at_most,
+        seen_here=not moved and any(look.motions_before == facts.spot for look in facts.captures),
+    )
+
+
+def _drive(view: TurnView, tool: str, seconds: float, why: str) -> Decision:
+    if not view.beliefs.mast.is_stowed:
+        return view.call('mast_close', 'stow_to_drive', why=why)
+    if (part := view.beliefs.sticks_out) in view.tools:
+        return view.call(part, 'stow_the_part')
+    return view.call(tool, 'drive', {'duration_s': seconds}, why=why)
 
 
 EXPLORE_RULES = (
@@ -182,44 +197,21 @@ def detour_cost(
     after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
     motion. ``measured``: the pose, for a turn that has not asked for it.
     """
-    facts = beliefs_from(view)
+    facts = view.beliefs
     pose = facts.pose or measured
-    if pose is None or view.said.intent.kind != 'explore':
+    if pose is None or view.intent.kind != 'explore':
         return 0.0
     after = _pose_after(pose, tool, arguments, motions_of(view, facts))
     if after is None:
         return 0.0
-    start = facts.poses[min(facts.poses)] if facts.poses else pose
-    belief = LightBelief(start, view.bright_x, facts.samples)
-    seen = any(capture.motions_before == facts.spot for capture in facts.captures)
-    now = _expected(view, facts, belief, pose, facts.mast, seen_here=seen)
+    belief = _light(view, pose)
     stowed = facts.mast if facts.mast is Mast.NONE else Mast.CLOSED
-    then = _expected(view, facts, belief, after, stowed, seen_here=False)
+    now = _look_from(view, belief, pose, facts.mast)
+    then = _look_from(view, belief, after, stowed, moved=True)
     if now is None:
         return 0.0
     price = min(view.cost(tool), view.cost(FORWARD))  # a ride is dear for its length
-    return math.inf if then is None else price + then - now
-
-
-def _expected(
-    view: TurnView,
-    facts: Beliefs,
-    belief: LightBelief,
-    pose: Place,
-    mast: Mast,
-    *,
-    seen_here: bool,
-) -> float | None:
-    look = next_look(
-        pose,
-        mast,
-        belief,
-        motions_of(view, facts),
-        {name: view.cost(name) for name in (*MOTIONS, *LOOK_TOOLS)},
-        obstacles=tuple(facts.obstacles),
-        seen_here=seen_here,
-    )
-    return None if look is None else look.expected
+    return math.inf if then is None else price + then.expected - now.expected
 
 
 def _pose_after(

@@ -29,7 +29,7 @@ from functools import cached_property
 import math
 from types import MappingProxyType
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Mast, Obstacle
+from curiosity_rosa_demo.agent.rule_model.beliefs import Mast
 from curiosity_rosa_demo.agent.rule_model.light_belief import ANGLES, Edges, Floats, LightBelief
 from curiosity_rosa_demo.agent.rule_model.motion_search import (
     FIRST_MOTION,
@@ -41,7 +41,7 @@ from curiosity_rosa_demo.agent.rule_model.motion_search import (
     Y,
     YAW,
 )
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place, XY
 from curiosity_rosa_demo.domain.skills import MAST_SKILLS
 import numpy as np
 
@@ -106,7 +106,7 @@ def next_look(
     motions: Motions,
     prices: dict[str, float],
     *,
-    obstacles: tuple[Obstacle, ...] = (),
+    obstacles: tuple[XY, ...] = (),
     first_at_most: Mapping[str, float] = MappingProxyType({}),
     seen_here: bool = False,
 ) -> Look | None:
@@ -157,7 +157,7 @@ def next_look(
 def _reached(
     pose: Place,
     motions: Motions,
-    obstacles: tuple[Obstacle, ...],
+    obstacles: tuple[XY, ...],
     first_at_most: Mapping[str, float],
 ) -> Floats:
     """The poses within reach of a look, the start first, with their COST."""

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from curiosity_rosa_demo.agent.rule_model.beliefs import Obstacle, RoverFigures
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place
+from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place, XY
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,7 +92,7 @@ class _Grid:
 def layers(
     start: Place,
     motions: Motions,
-    obstacles: Sequence[Obstacle],
+    obstacles: Sequence[XY],
     first_at_most: Mapping[str, float],
 ) -> Iterator[tuple[float, Floats]]:
     """The poses that no cheaper calls reach, by cost: X, Y, YAW, total SECONDS, and the first call
@@ -134,7 +134,7 @@ def _after(
     poses: Floats,
     name: str,
     motions: Motions,
-    obstacles: Sequence[Obstacle],
+    obstacles: Sequence[XY],
     longest_s: float,
 ) -> Floats:
     seconds = np.linspace(motions.longest_s / DURATIONS, motions.longest_s, DURATIONS)
@@ -164,7 +164,7 @@ def _after(
 
 
 def _clear(
-    after: Floats, obstacles: Sequence[Obstacle], motions: Motions
+    after: Floats, obstacles: Sequence[XY], motions: Motions
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Whether the adapter would let the rover go on at these poses, and whether some motion leads
     past every obstacle from there: a rover that cannot reverse never leaves a place without one.
@@ -174,8 +174,8 @@ def _clear(
     clear = np.ones(after.shape[:2], dtype=bool)
     blocked = np.zeros((3, *after.shape[:2]), dtype=bool)  # ahead, left, right
     cos, sin = np.cos(after[..., YAW]), np.sin(after[..., YAW])
-    for obstacle in obstacles:
-        dx, dy = obstacle.x - after[..., X], obstacle.y - after[..., Y]
+    for x, y in obstacles:
+        dx, dy = x - after[..., X], y - after[..., Y]
         ahead, beside = dx * cos + dy * sin, dy * cos - dx * sin
         near = (ahead > -rover.rear_m) & (ahead < rover.front_m + rover.stop_m)
         clear &= ~(near & (np.abs(beside) < half))

@@ -6,38 +6,28 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""Orders of several steps, distances, angles, places and conditions: carried out as plans. Pure.
-
-A sentence is a sequence of parts: conditions to check, drives to the light, and plans of skills
-between. Each decision finds the first part that is not done yet, from the steps of the turn.
+"""Orders of several steps, distances, angles, places and conditions: each is one plan. Pure, but
+for the plan's new ID and time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
-from curiosity_rosa_demo.agent.rule_model.beliefs import beliefs_from
-from curiosity_rosa_demo.agent.rule_model.decision import (
-    Decision,
-    FinalAnswer,
-    MAX_ATTEMPTS,
-    RuleContext,
-    ToolCall,
-)
-from curiosity_rosa_demo.agent.rule_model.explore import analyze_or_report
+from curiosity_rosa_demo.agent.language.tables import say
+from curiosity_rosa_demo.agent.language.understand import Utterance
+from curiosity_rosa_demo.agent.rule_model.decision import Decision, FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
     done_text,
     step_text,
     steps_text,
 )
-from curiosity_rosa_demo.domain.geometry import finite_float
-from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
-from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
+from curiosity_rosa_demo.domain.geometry import finite_float, XY
+from curiosity_rosa_demo.domain.plan import Plan, PlanStep, StepStatus
+from curiosity_rosa_demo.domain.skills import CAPTURE, MOTIONS
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
@@ -47,45 +37,20 @@ DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 AROUND_PICTURES = 3
 TIMED = ('forward', 'left', 'right')
 LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')
-NEEDS_PLACE = ('home', 'back')
+PLACES = {'home': ('home_x', 'home_y'), 'back': ('x', 'y')}  # facts; back: to where it is now
 Op = tuple[str, dict[str, Any]]
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
+SEARCH = 'find_the_light'  # the action of a step that no skill does: the rules of the search do it
+TOLD, CONDITION = 'told', 'condition'  # in a step's metadata: its end, for the answer; its "if"
+SOURCE = 'routine'  # of the plan of an order
 
 
-class Part(NamedTuple):
-    """``kind``: check (the condition), search (the light) or plan (the steps)."""
-
-    kind: str
-    steps: tuple[Step, ...] = ()
-    condition: str = ''
-
-
-@dataclass
-class _Progress:
-    """What the steps of the turn since ``at`` have done. ``told``: the results, for the answer."""
-
-    steps: Sequence[Exchange]
-    told: list[str]
-    at: int = 0
-
-    @property
-    def rest(self) -> Sequence[Exchange]:
-        return self.steps[self.at :]
-
-    def find(self, *tools: str) -> Exchange | None:
-        """The first success of one of these tools; None without one."""
-        return next((s for s in self.rest if s.tool in tools and s.ok), None)
-
-    def pass_by(self, step: Exchange) -> None:
-        self.at = next(i for i in range(self.at, len(self.steps)) if self.steps[i] is step) + 1
-
-
-def limit_refusal(context: RuleContext) -> Decision | None:
+def limit_refusal(view: TurnView) -> Decision | None:
     """The refusal of a number that is beyond what the rover does at once; it names the limit."""
-    for step in context.intent.steps:
+    for step in view.intent.steps:
         limit = _limit_broken(step)
         if limit:
-            return context.answer('too_far', asked=step_text(step, context.language), limit=limit)
+            return view.answer('too_far', asked=step_text(step, view.language), limit=limit)
     return None
 
 
@@ -98,208 +63,117 @@ def _limit_broken(step: Step) -> str:
     return f'{MAX_WAIT_S:g} s' if step.verb == 'wait' and step.amount > MAX_WAIT_S else ''
 
 
-def carry_out(context: RuleContext) -> Decision:
-    """The next call of the order, or its end."""
-    progress = _Progress(context.view.steps, [])
-    for part in parts_of(context.intent.steps):
-        decide = {'check': _check, 'search': _search, 'plan': _plan}[part.kind]
-        decision = decide(context, part, progress)
-        if decision is not None:
-            return decision
-    done = '; '.join(progress.told) or steps_text(context.intent.steps, context.language)
-    return FinalAnswer(context.say('orders_done', done=done))
+def carry_out(view: TurnView) -> Decision:
+    """The plan of the order; once it is over, the answer."""
+    if view.plan is not None:
+        return _outcome(view, view.plan)
+    ordered = view.intent.steps
+    places: dict[str, XY] = {}
+    for verb in PLACES.keys() & {step.verb for step in ordered}:
+        x, y = (finite_float(view.facts.get(key)) for key in PLACES[verb])
+        if x is None or y is None:
+            what = step_text(Step(verb), view.language)
+            return _failed(view, what, view.say('place_unknown'))
+        places[verb] = (round(x, 3), round(y, 3))
+    told = steps_text(ordered, view.language)
+    plan = Plan.create_new(view.said.text[:300], view.say('plan', steps=told), source=SOURCE)
+    for step in plan_steps(ordered, places, view):
+        if step.action not in (*view.tools, SEARCH):
+            return view.answer('no_tool', tool=step.action)
+        plan.add_step(step.model_copy(update={'step_id': plan.next_step_id()}))
+    if len(plan.steps) > MAX_OPS:
+        return view.answer('too_far', asked=told, limit=f'{MAX_OPS} steps')
+    return plan
 
 
-def parts_of(steps: Iterable[Step]) -> Iterator[Part]:
-    """The parts of a sentence, in their order."""
-    before = ''
-    for condition, same in groupby(steps, lambda step: step.condition):
-        if condition != before:
-            yield Part('check', condition=condition)
-        before = condition
-        for is_search, part in groupby(same, lambda step: step.verb in ('light', 'explore')):
-            if is_search:
-                yield from (Part('search', (step,)) for step in part)
-            else:
-                yield Part('plan', tuple(part))
+def refused_text(said: Utterance, why: str) -> str:
+    """The answer to an order whose plan may not begin."""
+    what = steps_text(said.intent.steps, said.language)
+    return say('answer.orders_failed', said.language, what=what, reason=why, done='-')
 
 
-def _check(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
-    """Measure the condition; end the turn if it does not hold."""
-    condition, said = part.condition, condition_text(part.condition, context.language)
-    arguments: dict[str, Any] = {}
-    if condition in ('dark', 'bright'):
-        tool, key = 'capture_and_score', 'is_good'
-    elif condition.startswith('battery'):
-        tool, key = 'query_world', 'battery_pct'
-        arguments = {'query': key}
-    else:
-        tool, key = 'get_status', 'mast_is_open'
-    measured = progress.find(tool)
-    if measured is None:
-        return _measure(context, progress, ToolCall(tool, '', arguments), said)
-    progress.pass_by(measured)
-    value = measured.data.get(key)
-    holds: bool | None = None
-    if key == 'is_good':
-        holds = (value is True) == (condition == 'bright')
-    elif key == 'mast_is_open':
-        holds = value == (condition == 'mast open') if isinstance(value, bool) else None
-    elif (charge := finite_float(value)) is not None:
-        limit = float(condition[8:])
-        holds = charge > limit if condition[7] == '>' else charge < limit
-    if holds is None:
-        return context.answer('condition_unknown', condition=said)
-    if holds:
-        return None
-    text = context.say('condition_not_met', condition=said)
-    return FinalAnswer(f'{text} {"; ".join(progress.told)}'.strip())
+def _failed(view: TurnView, what: str, reason: str, done: str = '') -> FinalAnswer:
+    return view.answer('orders_failed', what=what, reason=reason, done=done or '-')
 
 
-def _measure(
-    context: RuleContext, progress: _Progress, call: ToolCall, condition: str
-) -> Decision:
-    tried = [step for step in progress.rest if step.tool in (call.tool, 'mast_open')]
-    failed = [step for step in tried if not step.ok]
-    if len(failed) >= MAX_ATTEMPTS:
-        return _failed(context, condition, failed[-1].reason)
-    thought = context.say('check_condition', condition=condition)
-    shoots = call.tool == 'capture_and_score' and context.view.has_mast
-    if shoots and progress.find('mast_open') is None:
-        return ToolCall('mast_open', thought)
-    return replace(call, thought=thought)
+def _outcome(view: TurnView, plan: Plan) -> FinalAnswer:
+    """What the plan has done, in measured numbers, and why it failed if it did."""
+    told: list[str] = []
+    for step in plan.steps:
+        calls = [each for each in view.steps if each.plan_step == step.step_id]
+        said = str(step.metadata.get(TOLD, ''))
+        if step.status is StepStatus.SUCCESS:
+            said = said or done_text(step.action, calls[-1].data, view.language)
+            told += [said] if said else []
+        if step.status is not StepStatus.FAILED:
+            continue
+        if CONDITION in step.metadata and not (calls or said):
+            return _not_met(view, step, told)
+        reason = said or (calls[-1].reason if calls else view.say('not_known'))
+        return _failed(view, step.description, reason, '; '.join(told))
+    what = steps_text(view.intent.steps, view.language)
+    return FinalAnswer(view.say('orders_done', done='; '.join(told) or what))
 
 
-def _failed(context: RuleContext, what: str, reason: str, done: str = '') -> FinalAnswer:
-    return context.answer('orders_failed', what=what, reason=reason, done=done or '-')
+def _not_met(view: TurnView, step: PlanStep, told: list[str]) -> FinalAnswer:
+    """The end by a condition: what it says does not hold, or nobody knows."""
+    condition = str(step.metadata[CONDITION])
+    said = condition_text(condition, view.language)
+    if view.facts.get(_condition(condition)[0]) in (None, 'unknown'):
+        return view.answer('condition_unknown', condition=said)
+    text = view.say('condition_not_met', condition=said)
+    return FinalAnswer(f'{text} {"; ".join(told)}'.strip())
 
 
-# --- the light ---------------------------------------------------------------------------------
+# --- The steps of the plan ----------------------------------------------------------------------
 
 
-def _search(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
-    """Explore with the steps of this part only; None when the light is found."""
-    captures = (step for step in progress.rest if step.tool == CAPTURE)
-    good = next((each for each in captures if each.data.get('is_good') is True), None)
-    if good is None:
-        view = replace(context.view, steps=tuple(progress.rest))
-        inner = replace(context, view=view, beliefs=beliefs_from(view))
-        decisions = (rule(inner) for rule in context.explore_rules)
-        return next(decision for decision in decisions if decision is not None)
-    progress.pass_by(good)
-    if part.steps[0].verb == 'explore':
-        analysis = analyze_or_report(context, progress.rest)
-        if isinstance(analysis, FinalAnswer):
-            text = f'{analysis.text} {"; ".join(progress.told)}'
-            return replace(analysis, text=text.strip())
-        if not isinstance(analysis, str):
-            return analysis
-        if (done := progress.find(ANALYZE)) is not None:
-            progress.pass_by(done)
-        if analysis:
-            progress.told.append(analysis)
-            return None
-    score = finite_float(good.data.get('score')) or 0.0
-    progress.told.append(f'{step_text(part.steps[0], context.language)} ({score:.2f})')
-    return None
-
-
-# --- plans of skills ---------------------------------------------------------------------------
-
-
-def _plan(context: RuleContext, part: Part, progress: _Progress) -> Decision | None:
-    proposed = next((s for s in progress.rest if s.tool == DECIDE_TOOL), None)
-    if proposed is not None:
-        return _follow(context, proposed, progress)
-    places: dict[str, tuple[float, float]] = {}
-    for verb in NEEDS_PLACE:
-        if any(step.verb == verb for step in part.steps):
-            found = _place(context, verb)
-            if not isinstance(found, tuple):
-                return found
-            places[verb] = found
-    ordered = steps_text(part.steps, context.language)
-    view = context.view
-    ops = list(operations(part.steps, places, view.longest_s, view.stows, has_mast=view.has_mast))
-    if missing := [name for name, _ in ops if name not in view.tools]:
-        return context.answer('no_tool', tool=missing[0])
-    if len(ops) > MAX_OPS:
-        return context.answer('too_far', asked=ordered, limit=f'{MAX_OPS} steps')
-    steps = [
-        {'step_id': i, 'action': name, 'parameters': arguments, 'description': ''}
-        for i, (name, arguments) in enumerate(ops, start=1)
-    ]
-    patch = {'action': 'propose', 'plan': {'goal': context.view.said.text[:300], 'steps': steps}}
-    thought = context.say('plan', steps=ordered)
-    return ToolCall(
-        DECIDE_TOOL, thought, {'type': 'REPLAN', 'reason': thought, 'plan_patch': patch}
-    )
-
-
-def _place(context: RuleContext, verb: str) -> tuple[float, float] | Decision:
-    """Where to go: home, or the place where the turn began."""
-    if verb == 'home':
-        tool, keys, arguments = 'query_world', ('home_x', 'home_y'), {'query': 'home'}
-    else:
-        tool, keys, arguments = 'get_status', ('rover_x', 'rover_y'), {}
-    asked = [step for step in context.view.steps if step.tool == tool]
-    for step in asked:
-        x, y = (finite_float(step.data.get(key)) for key in keys)
-        if step.ok and x is not None and y is not None:
-            return round(x, 3), round(y, 3)
-    if len(asked) >= MAX_ATTEMPTS:
-        what = step_text(Step(verb), context.language)
-        return _failed(context, what, context.say('place_unknown'))
-    return ToolCall(tool, context.say('find_place'), arguments)
-
-
-def _follow(context: RuleContext, proposed: Exchange, progress: _Progress) -> Decision | None:
-    """The end of a plan: None when all its steps were done, else the answer that it failed."""
-    progress.pass_by(proposed)
-    wanted = proposed.arguments.get('plan_patch', {}).get('plan', {}).get('steps', [])
-    if not proposed.ok:
-        what = steps_text(context.intent.steps, context.language)
-        return _failed(context, what, proposed.reason)
-    for each in wanted:
-        step = next((s for s in progress.rest if s.tool == each['action']), None)
-        if step is None or not step.ok:
-            why = step.reason if step else context.say('not_known')
-            return _failed(context, each['action'], why, '; '.join(progress.told))
-        progress.pass_by(step)
-        told = done_text(step.tool, step.data, context.language)
-        if told:
-            progress.told.append(told)
-    return None
-
-
-# --- The calls of skills that carry out the steps of an order ----------------------------------
-
-
-def operations(
-    steps: Sequence[Step],
-    places: Mapping[str, tuple[float, float]],
-    longest_s: float,
-    stows: Sequence[str] = (),
-    *,
-    has_mast: bool = True,
-) -> Iterator[Op]:
-    """The calls of skills that carry out ``steps``, with the mast, if there is one, as each needs
-    it, and each of ``stows``, the skills that stow an appendage, before a drive.
+def plan_steps(
+    ordered: tuple[Step, ...], places: Mapping[str, XY], view: TurnView
+) -> Iterator[PlanStep]:
+    """The steps that carry out ``ordered``, with the mast, if there is one, as each needs it, and
+    each of ``view.stows``, the skills that stow an appendage, before a drive. Each tells for what
+    it is done; the first one under a condition has it as its precondition.
     """
-    mast, stowed = '', False
-    for step in steps:
-        for op in _operations(step, places, longest_s):
-            needs = _mast_needed(op[0])
-            if needs == 'mast_close' != op[0] and not stowed:
-                yield from ((skill, {}) for skill in stows)
+    mast, stowed, before, language = '', False, '', view.language
+    for step in ordered:
+        found: list[PlanStep] = []
+        condition, why = step.condition, step_text(step, language)
+        if condition not in ('', before) and condition in ('dark', 'bright'):
+            look = step_text(Step('picture'), language)
+            if view.has_mast and mast != 'mast_open':
+                yield PlanStep(0, 'mast_open', description=look)
+            yield PlanStep(0, CAPTURE, fallback=CAPTURE, description=look)
+            mast = 'mast_open'
+        for skill, arguments in _operations(step, places, view.longest_s):
+            needs = _mast_needed(skill)
+            if needs == 'mast_close' != skill and not stowed:
+                found += [PlanStep(0, part, description=why) for part in view.stows]
                 stowed = True
-            elif step.verb == 'skill':
+            elif step.verb == 'skill' or skill == SEARCH:
                 stowed = False  # it may move an appendage
-            if has_mast and needs and needs != mast:
+            if view.has_mast and needs and needs != mast:
                 mast = needs
-                if op[0] != needs:
-                    yield needs, {}
-            yield op
+                found += [] if skill == needs else [PlanStep(0, needs, description=why)]
+            mast = '' if skill == SEARCH else mast
+            found.append(PlanStep(0, skill, arguments, description=why))
+        if condition not in ('', before):
+            fact, suffix, value = _condition(condition)
+            found[0].preconditions = {f'{fact}{suffix}': value}
+            found[0].metadata = {CONDITION: condition}
+        before = condition
+        yield from found
+
+
+def _condition(condition: str) -> tuple[str, str, Any]:
+    """The fact of a condition like ``battery>50``, how it is compared (domain/conditions.py), and
+    with which value.
+    """
+    if condition in ('dark', 'bright'):
+        return 'is_good', '', condition == 'bright'
+    if condition.startswith('battery'):
+        return 'battery_pct', '_above' if condition[7] == '>' else '_below', float(condition[8:])
+    return 'mast', '', condition.removeprefix('mast ')
 
 
 def _mast_needed(skill: str) -> str:
@@ -308,9 +182,7 @@ def _mast_needed(skill: str) -> str:
     return 'mast_close' if skill in (*MOTIONS, *LEGS, 'mast_close') else ''
 
 
-def _operations(
-    step: Step, places: Mapping[str, tuple[float, float]], longest_s: float
-) -> Iterator[Op]:
+def _operations(step: Step, places: Mapping[str, XY], longest_s: float) -> Iterator[Op]:
     verb, skill = step.verb, TOOLS.get(step.verb, step.text)
     if verb in TIMED and step.unit == 'm':
         yield 'drive_distance', {'distance_m': step.amount}
@@ -320,7 +192,9 @@ def _operations(
         left = step.amount if step.unit else DEFAULT_DRIVE_S
         legs = max(1, -int(-left // longest_s))
         yield from [(skill, {'duration_s': round(left / legs, 2)})] * legs
-    elif verb in (*NEEDS_PLACE, 'goto'):
+    elif verb in ('light', 'explore'):
+        yield SEARCH, {'analyze': verb == 'explore'}
+    elif verb in (*PLACES, 'goto'):
         x, y = places.get(verb, (step.x, step.y))
         yield 'navigate_to_pose', {'x': x, 'y': y}
     elif verb == 'around':

@@ -20,8 +20,8 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
     MotionBelief,
     SCORE_TOLERANCE,
-    TurnView,
 )
+from curiosity_rosa_demo.agent.rule_model.decision import TurnView
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.skills import MOTIONS
