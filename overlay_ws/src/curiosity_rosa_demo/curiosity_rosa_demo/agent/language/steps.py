@@ -84,9 +84,9 @@ def _known(tokens: Sequence[Token]) -> frozenset[str]:
     named = {
         'KNOWNMAST': any(token.meanings[0] == ('MAST',) for token in tokens),
         'KNOWNPICTURE': names('PICTURE', 'SHOOT'),
-        'KNOWNTARGET': names('XY'),
+        'KNOWNTARGET': names('XY', 'LIGHT', 'BRIGHT', 'BASE'),
         'KNOWNGOTO': names('GO', 'PLACE'),
-        'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
+        'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED', 'UNTIL')
         or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
         or _lists_plain_verbs(tokens),
     }
@@ -158,13 +158,10 @@ def _fixed(
 
 def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
     """The tags that a correcting chunk replaces; empty if it is more than a slot."""
-    bare = [token for token in chunk if not token.can_be(*MARKS, 'TURN', 'GO')]
-    if len(bare) != 1:
-        return ()
-    for family in (_DIRECTIONS, _AMOUNTS):
-        if any((tag,) == meaning for tag in family for meaning in bare[0].meanings):
-            return family
-    return ()
+    slots = [{*token.meanings[0]} - {*MARKS, 'TURN', 'GO', 'END'} for token in chunk]
+    slots = [slot for slot in slots if slot]
+    families = (family for family in (_DIRECTIONS, _AMOUNTS) if len(slots) == 1)
+    return next((family for family in families if slots[0] <= {*family}), ())
 
 
 def _denial_is_apart(groups: Sequence[Group]) -> bool:
@@ -188,7 +185,9 @@ def _forbids_driving(group: Group) -> bool:
 def _repeats_all(group: Group) -> bool:
     """Whether "repeat n times" after this motion may mean the steps before it, too."""
     drives = any(step.verb in MOTIONS for step in group.steps)
-    return drives and any('TIMES' in t.meanings[0] and '繰' in t.text for t in group.tokens)
+    counted = next((i for i, t in enumerate(group.tokens) if 'TIMES' in t.meanings[0]), 0)
+    apart = any(token.can_be('COMMA') for token in group.tokens[1:counted])
+    return drives and counted > 0 and ('繰' in group.tokens[counted].text or apart)
 
 
 def _ordered(groups: list[Group], *, before: bool) -> Plan | None:

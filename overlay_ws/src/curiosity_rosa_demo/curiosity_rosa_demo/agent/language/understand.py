@@ -86,6 +86,12 @@ def understand(text: str, skill_words: SkillWords = ()) -> Utterance:
     else:
         reading = read_text(folded)
         topics = (Topic.DOUBT,) if reading.kind is Kind.DOUBT else reading.topics
+        if reading.kind in (Kind.QUESTION, Kind.ORDER) and len(text) <= MAX_ORDER_CHARS:
+            intent = read_sentence(text, detect_language(text), skill_words)
+            if any(step.verb != 'status' for step in intent.steps):
+                topics = ()  # each word of it is that of an order of more than a report
+            elif reading.kind is Kind.ORDER and intent.kind == 'asked':
+                topics = (Topic.DOUBT,)
         if topics:
             act = UserInterruptType.NORMAL
         # An open question may interrupt nothing.
@@ -169,7 +175,7 @@ def _intent_of(said: Utterance) -> Intent:
         return Intent('help')
     if {Topic.STATUS, Topic.POSITION, Topic.MAST} & set(said.topics):
         return Intent('status', 'get_status')
-    return intent
+    return replace(intent, kind='unclear') if intent.kind == 'asked' else intent
 
 
 def _ordered(orders: Intent) -> Intent:
