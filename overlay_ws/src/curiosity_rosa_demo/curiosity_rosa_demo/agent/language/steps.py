@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.language.quantities import Token
 from curiosity_rosa_demo.agent.language.tables import table
 
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
+_BESIDE_A_SLOT = ('TURN', 'GO', 'END', 'COMMA')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
 
 
@@ -136,13 +137,12 @@ def _fixed(
     """``groups`` with the last clause corrected by the direction or the number that begins
     ``rest``, and what follows; None if ``rest`` begins with something else.
     """
-    end = 0
-    while end < len(rest) and not (
-        rest[end].can_be('THEN', 'AND') or (end and rest[end].can_be('COMMA'))
-    ):
-        end += 1
+    ends = [at for at, token in enumerate(rest) if at and token.can_be('THEN', 'AND', 'COMMA')]
+    end, after = [*ends, len(rest), len(rest)][:2]
+    family = _family(rest[:end])
+    if family == _DIRECTIONS and _family(rest[end:after]) == _AMOUNTS:  # "left, ten degrees"
+        end, family = after, _DIRECTIONS + _AMOUNTS
     chunk = [token for token in rest[:end] if not token.can_be('COMMA')]
-    family = _family(chunk)
     place = next(
         (i for i in range(len(groups) - 1, -1, -1) if groups[i].kind in ('step', 'part')), None
     )
@@ -158,7 +158,7 @@ def _fixed(
 
 def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
     """The tags that a correcting chunk replaces; empty if it is more than a slot."""
-    slots = [{*token.meanings[0]} - {*MARKS, 'TURN', 'GO', 'END'} for token in chunk]
+    slots = [{*token.meanings[0]} - {*MARKS, *_BESIDE_A_SLOT} for token in chunk]
     slots = [slot for slot in slots if slot]
     families = (family for family in (_DIRECTIONS, _AMOUNTS) if len(slots) == 1)
     return next((family for family in families if slots[0] <= {*family}), ())
