@@ -222,9 +222,9 @@ def _group_of_reading(
         return Group('join', kept, text=next(iter(tags))) if len(tags) == 1 else None
     if not tags.keys().isdisjoint(('UNKNOWN', 'CORRECT', 'SCRATCH', 'ELSE', 'BACKWARD')):
         return None
-    if {'NEG', 'IF'} <= tags.keys() and tags['NEG'] == 1:  # "if it is not dark" as "unless"
-        tags['UNLESS'] = tags['NEG'] + tags.pop('IF') - 1
-        del tags['NEG']
+    if {'NEG', 'IF'} <= tags.keys() and tags['NEG'] == tags['IF'] == 1:  # if it is not dark
+        del tags['NEG'], tags['IF']
+        tags['UNLESS'] = 1
     if 'NEG' in tags:
         return Group('neg', kept) if _denies(reading, tags) else None
     times = int(values.get('TIMES', 1))

@@ -123,7 +123,7 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
     """
     marked = f'{verb}*' if verb in _phrases(tables.get('godan', '')) else verb
     fits = ((re.fullmatch(pattern, marked), stems) for pattern, stems in tables['stems'])
-    match, stems = next((match, stems) for match, stems in fits if match)
+    match, stems = next((match, stems) for match, stems in fits if match is not None)
     for name, tags, endings in tables['forms']:
         templates = stems[name].split('|') if name in stems else []
         for stem in [verb] if name == 'verb' else map(match.expand, templates):

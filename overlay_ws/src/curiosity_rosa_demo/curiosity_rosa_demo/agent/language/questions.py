@@ -24,7 +24,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.fold import without_gaps
 from curiosity_rosa_demo.agent.language.graph_questions import is_graph_question
-from curiosity_rosa_demo.agent.language.tables import detect_language, pattern, table
+from curiosity_rosa_demo.agent.language.tables import pattern, table
 from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 
 MAX_QUESTION_CHARS = 300  # a longer text is an order; this also bounds the matching time
@@ -72,12 +72,15 @@ _FIXED = {'order': _ORDER, 'open': _OPEN, 'doubt': Reading(Kind.DOUBT)}
 _SENTENCE = re.compile(r'[^.!?;]*(?:\.(?=\d)[^.!?;]*)*[.!?;]*')
 
 
-def read_text(folded: str) -> Reading:
-    """The reading of a text as ``heard`` gives it. One order in it makes it an order."""
+def read_text(folded: str, language: str) -> Reading:
+    """The reading of a text in ``language`` as ``heard`` gives it. One order in it makes it an
+    order.
+    """
     if len(folded) > MAX_QUESTION_CHARS:
         return _ORDER
     sentences = (each.strip(' .!;,:') for each in _SENTENCE.findall(without_gaps(folded)))
-    readings = [reading for each in sentences if (reading := _read_sentence(each)) is not None]
+    read = (_read_sentence(each, language) for each in sentences)
+    readings = [reading for reading in read if reading is not None]
     kinds = {reading.kind for reading in readings}
     for kind in (Kind.ORDER, Kind.DOUBT, Kind.OPEN_QUESTION):
         if kind in kinds:
@@ -95,9 +98,8 @@ def order_in(text: str) -> str:
     return order or text
 
 
-def _read_sentence(sentence: str) -> Reading | None:
+def _read_sentence(sentence: str, language: str) -> Reading | None:
     """None: it says nothing but perhaps a name."""
-    language = detect_language(sentence)
     address = pattern('questions.address', language)
     plain = sentence.strip('? ')
     if not plain or (address is not None and address.fullmatch(f'{plain} ')):

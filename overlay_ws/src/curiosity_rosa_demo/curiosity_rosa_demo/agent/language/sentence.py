@@ -96,7 +96,7 @@ def _read(words: Words, language: str) -> Intent:
     if plan is not None and not _may_ask(tokens):
         return Intent('asked' if plan.steps else 'unknown', understood=tuple(plan.steps[:5]))
     if plan is None:
-        return _not_understood(tokens, words, unknown)
+        return _not_understood(tokens, words, unknown, kept)
     steps = plan.steps
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
@@ -213,6 +213,8 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
         return list(tokens)
     if all(is_mark(token) for token in tokens[ask:]):
         return list(tokens)
+    if any(token.can_be('NEG') for token in tokens[:ask]):  # is it not so, or is it?
+        return list(tokens)
     asked = [_IF, *tokens[:ask]]
     group = group_of(asked, Words(()), frozenset())
     if group is None or group.kind != 'cond':
@@ -220,7 +222,9 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
     return [*asked, _COMMA, *tokens[ask + 1 :]]
 
 
-def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Intent:
+def _not_understood(
+    tokens: Sequence[Token], words: Words, unknown: list[str], kept: set[str]
+) -> Intent:
     known: list[Step] = []
     at = 0
     while at < len(tokens):
@@ -231,6 +235,8 @@ def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -
     missing = ' '.join(as_typed(word, words.text) for word in unknown[:12])
     if any(token.can_be('BACKWARD') for token in tokens):
         missing = 'backward'
+    elif 'OPEN' in kept and any(token.can_be('GO', 'TURN') for token in tokens):
+        missing = missing or 'mast'
     kind: IntentKind = 'unclear' if action else 'unknown'
     return Intent(kind, understood=tuple(known[:5]), missing=missing)
 
