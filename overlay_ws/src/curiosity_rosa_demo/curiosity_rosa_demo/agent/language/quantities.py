@@ -88,7 +88,7 @@ def _is_between(tokens: Sequence[Token], index: int) -> bool:
     if not 0 < index < len(tokens) - 1 or not tokens[index].can_be('FILLER', 'EACH'):
         return False
     before, token, after = tokens[index - 1 : index + 2]
-    counts = _amount(before) is not None and not token.can_be('NUM', 'A')
+    counts = _amount(before) is not None and not token.can_be('NUM', 'A') and token.text.isascii()
     return counts and any(after.tag_with(f'UNIT {kind} ') for kind in ('DUR', 'DIST', 'ANGLE'))
 
 

@@ -87,7 +87,7 @@ def _known(tokens: Sequence[Token]) -> frozenset[str]:
         'KNOWNPICTURE': names('PICTURE', 'SHOOT'),
         'KNOWNTARGET': names('XY', 'LIGHT', 'BRIGHT', 'BASE'),
         'KNOWNGOTO': names('GO', 'PLACE'),
-        'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED', 'UNTIL')
+        'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
         or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
         or _lists_plain_verbs(tokens),
     }
