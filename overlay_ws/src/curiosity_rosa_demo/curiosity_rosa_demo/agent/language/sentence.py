@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Literal
 
@@ -72,6 +73,7 @@ class Intent:
     missing: str = ''
 
 
+@lru_cache(maxsize=64)  # the door asks whether it is an order, the turn which
 def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Intent:
     """What ``text`` in ``language`` orders: orders, negated, unclear (some of it makes sense) or
     unknown. ``extra``: phrases of skills, with their names.
