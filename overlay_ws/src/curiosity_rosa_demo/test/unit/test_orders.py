@@ -34,10 +34,15 @@ from curiosity_rosa_demo.agent.interfaces.terminal.syntax import (
 from curiosity_rosa_demo.agent.kernel.hear import hci_ingress, Said
 from curiosity_rosa_demo.agent.language.fold import heard as folded
 from curiosity_rosa_demo.agent.language.grammar import MOTIONS, TOOLS
-from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.quantities import UNKNOWN
-from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_text, Topic
+from curiosity_rosa_demo.agent.language.questions import (
+    graph_query,
+    Kind,
+    order_in,
+    read_text,
+    Topic,
+)
 from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import DEFAULT, table
 from curiosity_rosa_demo.agent.language.understand import is_stop, understand
