@@ -132,7 +132,7 @@ def test_the_status_has_what_the_page_says(run: ContractRun) -> None:
 def test_the_questions_about_the_graph_are_answered_with_the_facts(
     run: ContractRun, facts: Facts
 ) -> None:
-    """One of each kind; unit/test_graph_questions.py has the other ways and languages to ask."""
+    """One of each kind; unit/test_orders.py has the other ways and languages to ask."""
     rows = {(kind, name): text for _, kind, name, _, text in reversed(ROWS) if kind in COMPARED}
     assert {kind for kind, _ in rows} == set(COMPARED)
     wrong = {}

@@ -31,10 +31,15 @@ from curiosity_rosa_demo.agent.interfaces.terminal.syntax import (
 from curiosity_rosa_demo.agent.kernel.hear import hci_ingress, Said
 from curiosity_rosa_demo.agent.language.fold import heard as folded
 from curiosity_rosa_demo.agent.language.grammar import MOTIONS, TOOLS
-from curiosity_rosa_demo.agent.language.graph_questions import graph_query
 from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.quantities import UNKNOWN
-from curiosity_rosa_demo.agent.language.questions import Kind, order_in, read_text, Topic
+from curiosity_rosa_demo.agent.language.questions import (
+    graph_query,
+    Kind,
+    order_in,
+    read_text,
+    Topic,
+)
 from curiosity_rosa_demo.agent.language.sentence import Intent
 from curiosity_rosa_demo.agent.language.tables import DEFAULT, table
 from curiosity_rosa_demo.agent.language.understand import is_stop, understand
@@ -119,7 +124,7 @@ def sayings(what: str, *values: str) -> list[str]:
     ('corpus', 'least', 'language'),
     [
         pytest.param(corpus, least, language, id=f'{name}-{language}')
-        for name, corpus, least in (('dev', DEV, 0.97), ('held', HELD, 0.87))
+        for name, corpus, least in (('dev', DEV, 0.97), ('held', HELD, 0.9))
         for language in sorted({row.language for row in corpus})
     ],
 )
@@ -203,7 +208,7 @@ def test_language_doubt_urgency_and_open_questions_are_read() -> None:
     assert wrong == []
     assert [row for row in rows if row[0] == 'doubt' and order_in(row[1]) != row[2]] == []
     for text in sayings('open'):  # a goal that interrupts nothing
-        assert read_text(folded(text)).kind is Kind.OPEN_QUESTION
+        assert read_text(folded(text), understand(text).language).kind is Kind.OPEN_QUESTION
         assert (understand(text).act, understand(text).urgent) == (NEW_GOAL, False)
 
 
@@ -337,6 +342,12 @@ def test_a_pictograph_without_a_meaning_changes_nothing(dressed: str) -> None:
     assert changed == []
 
 
+def test_the_words_for_stop_of_the_languages_without_a_folder_stop() -> None:
+    words = [pair for named in table('', 'stops').values() for pair in named.items()]
+    said = [(name, each) for name, row in words for each in row.split(' | ')]
+    assert [pair for pair in said if label_of(pair[1]) != 'stop'] == []
+
+
 @st.composite
 def misspelt(draw: st.DrawFn, word: str) -> str:
     """``word`` with two letters swapped, one doubled or one dropped."""
@@ -393,7 +404,7 @@ def test_any_text_means_something(text: str) -> None:
     said = understand(text)
     assert (said.act is UserInterruptType.NONE) == (not folded(text))
     assert (said.act is UserInterruptType.STOP) == is_stop(text)
-    reading = read_text(folded(text))
+    reading = read_text(folded(text), understand(text).language)
     assert bool(reading.topics) == (reading.kind is Kind.QUESTION)
     hci_ingress(BrainState(tasks=TasksState(inbox=[Said(text)])), RULES)
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice, product
 import math
 
@@ -145,7 +146,8 @@ def _steps_of(
         return [Step('picture', count=count if count != 1 else 0)] if not said or count > 0 else []
     if verb == 'around':
         count = 0 if count == 360 else count  # degrees of a panorama
-        return [Step('around', count=count or int(values.get('WAYS', 0)))]
+        ways = int(values.get('WAYS', 0))  # one picture each way
+        return [Step('around', count=ways if ways and count == 1 else count or ways)]
     if verb in ('left', 'right') and 'NUM' in tags:  # "left 90"
         return [Step(verb, values['NUM'], 'deg')] if 10 <= values['NUM'] <= 360 else []
     if verb == 'skill':
@@ -220,6 +222,9 @@ def _group_of_reading(
         return Group('join', kept, text=next(iter(tags))) if len(tags) == 1 else None
     if not tags.keys().isdisjoint(('UNKNOWN', 'CORRECT', 'SCRATCH', 'ELSE', 'BACKWARD')):
         return None
+    if {'NEG', 'IF'} <= tags.keys() and tags['NEG'] == tags['IF'] == 1:  # if it is not dark
+        del tags['NEG'], tags['IF']
+        tags['UNLESS'] = 1
     if 'NEG' in tags:
         return Group('neg', kept) if _denies(reading, tags) else None
     times = int(values.get('TIMES', 1))
@@ -273,7 +278,7 @@ def _says_again(reading: Sequence[Meaning]) -> bool:
 
 def _denies(reading: Sequence[Meaning], tags: Counter[str]) -> bool:
     """Whether the denial stands where it denies the whole group: at its begin or at its end."""
-    if {'IF', 'UNLESS', 'UNTIL', 'COMMA', 'DARK'} & set(tags):
+    if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags) or ('DARK' in tags and 'WAIT' not in tags):
         return False
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
     if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
@@ -292,6 +297,17 @@ def clauses(
     """The cheapest split into groups; None without one. ``open_end``: a correction follows, so the
     last group may be incomplete.
     """
+
+    @cache
+    def made(start: int, end: int) -> Group | None:
+        return group_of(tokens[start:end], words, known)
+
+    def is_two(start: int, end: int) -> bool:
+        """Whether both sides of an "and" are steps, and different ones."""
+        joins = (at for at in range(start + 1, end - 1) if tokens[at].meanings[0] == ('AND',))
+        sides = ((made(start, at), made(at + 1, end)) for at in joins)
+        return any(a and b and a.steps != b.steps and a.steps and b.steps for a, b in sides)
+
     size = len(tokens)
     costs: list[float] = [math.inf] * size + [0.0]
     choice: list[tuple[int, Group] | None] = [None] * (size + 1)
@@ -300,10 +316,12 @@ def clauses(
             if costs[end] == math.inf:
                 continue
             part = tokens[start:end]
-            group = group_of(part, words, known)
+            group = made(start, end)
             if group is None and open_end and end == size:
                 group = Group('part', tuple(part))
             if group is None or (group.bare and not _stands_alone(tokens, start, end)):
+                continue
+            if group.steps and is_two(start, end):
                 continue
             cost = _cost(part, group) + costs[end]
             if cost <= costs[start] + 1e-9:

@@ -114,37 +114,20 @@ def _pairs(language: str) -> tuple[tuple[str, Meaning], ...]:
     return tuple(rows)
 
 
-# --- The forms of a Japanese verb that order, deny, join or only name an action ----------------
+# --- The forms of a verb -----------------------------------------------------------------------
 
 
 def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]]:
-    """Each form of ``verb``, a dictionary form, with its tags: END ends a clause, NEG denies it,
-    ING orders nothing by itself, PREBEFORE joins it to what follows.
+    """Each form of ``verb`` with its tags: END ends a clause, NEG denies it, ING orders nothing by
+    itself, PREBEFORE joins it to what follows.
     """
-    stems = _stems(verb, tables)
+    marked = f'{verb}*' if verb in _phrases(tables.get('godan', '')) else verb
+    fits = ((re.fullmatch(pattern, marked), stems) for pattern, stems in tables['stems'])
+    match, stems = next((match, stems) for match, stems in fits if match is not None)
     for name, tags, endings in tables['forms']:
-        for stem in stems.get(name, ()):
+        templates = stems[name].split('|') if name in stems else []
+        for stem in [verb] if name == 'verb' else map(match.expand, templates):
             yield from ((stem + ending, tuple(tags.split())) for ending in endings.split('|'))
-
-
-def _stems(verb: str, tables: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The stems that the endings of the table ``forms`` are put to."""
-    marked = f'{verb}*' if verb in _phrases(tables['godan']) else verb
-    rows = ((re.fullmatch(pattern, marked), row) for pattern, *row in tables['stems'])
-    stem, negative, joining, te, orders, *nouns = next((m[1], *row) for m, row in rows if m)
-    base, is_voiced = stem + te[:-1], te.endswith('で')
-    return {
-        'verb': [verb],
-        'orders': [stem + each for each in orders.split('|')],
-        'te': [stem + te],
-        'joining': [stem + joining],
-        'polite': [f'お{stem}{joining}'],
-        'short': [base + ('ど' if is_voiced else 'と')],
-        'past': [base + ('だ' if is_voiced else 'た')],
-        'negative': [stem + negative],
-        'noun': [stem + each for each in nouns],
-        'colloquial': [] if is_voiced else [base],
-    }
 
 
 # --- The split ---------------------------------------------------------------------------------

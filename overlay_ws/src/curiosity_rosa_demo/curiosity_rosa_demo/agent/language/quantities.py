@@ -73,6 +73,7 @@ def with_quantities(tokens: list[Token]) -> list[Token]:
     """Join numbers with the numbers and units that follow them."""
     out: list[Token] = []
     tokens = _with_decimals([_with_value(token) for token in tokens])
+    tokens = [token for index, token in enumerate(tokens) if not _is_between(tokens, index)]
     for token, after in zip_longest(tokens, tokens[1:]):
         joined = _joined(out[-1], token, after) if out else None
         if joined is None:
@@ -80,6 +81,15 @@ def with_quantities(tokens: list[Token]) -> list[Token]:
         else:
             out[-1] = joined
     return _with_delays([_unless_alone(token) for token in out])
+
+
+def _is_between(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a word stands between a number and its unit and adds nothing: two more metres."""
+    if not 0 < index < len(tokens) - 1 or not tokens[index].can_be('FILLER', 'EACH'):
+        return False
+    before, token, after = tokens[index - 1 : index + 2]
+    counts = _amount(before) is not None and not token.can_be('NUM', 'A') and token.text.isascii()
+    return counts and any(after.tag_with(f'UNIT {kind} ') for kind in ('DUR', 'DIST', 'ANGLE'))
 
 
 def _with_decimals(tokens: list[Token]) -> list[Token]:
@@ -111,11 +121,13 @@ def _with_delays(tokens: list[Token]) -> list[Token]:
 
 def _with_value(token: Token) -> Token:
     """A token of the lexicon with the value of its tag, such as NUM 2 or ANGLE 180."""
-    name, _, value = token.meanings[0][0].partition(' ')
-    if name == 'TENFOLD' and token.text.startswith('a '):
-        return replace(token, meanings=(('NUM',),), value=float(value))
-    if name in ('NUM', 'ANGLE', 'TIMES', 'COUNT') and value:
-        return replace(token, meanings=((name,), *token.meanings[1:]), value=float(value))
+    for index, (tag, *more) in enumerate(token.meanings):
+        name, _, value = tag.partition(' ')
+        if name == 'TENFOLD' and token.text.startswith('a '):
+            return replace(token, meanings=(('NUM',),), value=float(value))
+        if name in ('NUM', 'ANGLE', 'TIMES', 'COUNT') and value:
+            meanings = (*token.meanings[:index], (name, *more), *token.meanings[index + 1 :])
+            return replace(token, meanings=meanings, value=float(value))
     return token
 
 
@@ -175,8 +187,8 @@ def _part_of_unit(before: Token, token: Token, after: Token | None) -> float | N
 
 
 def _amount(token: Token) -> float | None:
-    if token.is_number:
-        return token.value
+    if token.is_number or (token.meanings[0] == ('COUNT',) and token.text.endswith(' of')):
+        return token.value  # a couple of metres
     return next((n for tag, n in _FRACTIONS.items() if token.can_be(tag)), None)
 
 
@@ -215,7 +227,8 @@ def with_places(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _place_at(tokens: Sequence[Token], at: int) -> tuple[Token, int] | None:
-    x, at = _coordinate(tokens, at, 'AXISX')
+    start = at
+    x, at = _coordinate(tokens, start, 'AXISX')
     if x is None:
         return None
     joined = at
@@ -227,7 +240,8 @@ def _place_at(tokens: Sequence[Token], at: int) -> tuple[Token, int] | None:
         joined += 1
     named = joined < len(tokens) and tokens[joined].can_be('AXISY')
     y, end = _coordinate(tokens, joined, 'AXISY')
-    comma = any(token.text in (',', '、') for token in tokens[at:joined])
+    pair = (',', '、', 'and') if start and tokens[start - 1].can_be('PLACE') else (',', '、')
+    comma = any(token.text in pair for token in tokens[at:joined])
     if y is None or not (named or comma or joined == at):
         return None
     return Token(f'{x:g} {y:g}', (('XY',),), x, y), end

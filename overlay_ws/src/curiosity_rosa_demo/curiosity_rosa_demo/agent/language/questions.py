@@ -22,9 +22,9 @@ from enum import auto, Enum
 import re
 from typing import Any
 
-from curiosity_rosa_demo.agent.language.fold import without_gaps
-from curiosity_rosa_demo.agent.language.graph_questions import is_graph_question
-from curiosity_rosa_demo.agent.language.tables import detect_language, pattern, table
+from curiosity_rosa_demo.agent.language.fold import CJK, heard, without_gaps
+from curiosity_rosa_demo.agent.language.tables import DEFAULT, finds, pattern, table
+from curiosity_rosa_demo.domain.graph import GraphKind, GraphQuery
 from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 
 MAX_QUESTION_CHARS = 300  # a longer text is an order; this also bounds the matching time
@@ -46,7 +46,7 @@ class Topic(str, Enum):
     POSITION = 'position'
     STATUS = 'status'
     DISTANCE = 'distance'  # to the light, and to where the pose was known first
-    GRAPH = 'graph'  # the ROS graph; graph_questions.py has its rules
+    GRAPH = 'graph'  # the ROS graph
     DOUBT = 'doubt'  # a question or an order? the agent asks back
     DROPPED = 'dropped'  # a no to that question
     UNCLEAR_YES = 'unclear_yes'  # a yes that could answer two questions
@@ -72,12 +72,15 @@ _FIXED = {'order': _ORDER, 'open': _OPEN, 'doubt': Reading(Kind.DOUBT)}
 _SENTENCE = re.compile(r'[^.!?;]*(?:\.(?=\d)[^.!?;]*)*[.!?;]*')
 
 
-def read_text(folded: str) -> Reading:
-    """The reading of a text as ``heard`` gives it. One order in it makes it an order."""
+def read_text(folded: str, language: str) -> Reading:
+    """The reading of a text in ``language`` as ``heard`` gives it. One order in it makes it an
+    order.
+    """
     if len(folded) > MAX_QUESTION_CHARS:
         return _ORDER
     sentences = (each.strip(' .!;,:') for each in _SENTENCE.findall(without_gaps(folded)))
-    readings = [reading for each in sentences if (reading := _read_sentence(each)) is not None]
+    read = (_read_sentence(each, language) for each in sentences)
+    readings = [reading for reading in read if reading is not None]
     kinds = {reading.kind for reading in readings}
     for kind in (Kind.ORDER, Kind.DOUBT, Kind.OPEN_QUESTION):
         if kind in kinds:
@@ -95,14 +98,13 @@ def order_in(text: str) -> str:
     return order or text
 
 
-def _read_sentence(sentence: str) -> Reading | None:
+def _read_sentence(sentence: str, language: str) -> Reading | None:
     """None: it says nothing but perhaps a name."""
-    language = detect_language(sentence)
     address = pattern('questions.address', language)
     plain = sentence.strip('? ')
     if not plain or (address is not None and address.fullmatch(f'{plain} ')):
         return None
-    if is_graph_question(sentence):
+    if _kind_of(sentence) is not None:
         return Reading(Kind.QUESTION, (Topic.GRAPH,))
     marked = sentence.endswith('?')
     sentence = sentence.rstrip('? ')
@@ -159,3 +161,107 @@ def _topics(sentence: str, language: str) -> Iterator[Topic]:
         found = pattern(f'topics.{name}', language)
         if found is not None and found.search(sentence):
             yield Topic(name)
+
+
+# --- The ROS graph -----------------------------------------------------------------------------
+# Names are masked first, so that ``/cmd_vel`` orders nothing; any verb of motion that remains
+# makes the sentence something else.
+
+_NAME = re.compile(r'(?<![\w/])/(?:[A-Za-z_]\w*)(?:/\w+)*', re.ASCII)
+_MASK = '#'
+_GRAPH_SENTENCE = re.compile(r'[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！？；\n]+)*[.!?;。！？；]*')
+# The first whose pattern matches is asked.
+_PATTERNS = table(DEFAULT, 'hearing')['graph']
+_KINDS = [GraphKind(name) for name in _PATTERNS if name in set(GraphKind)]  # the first counts
+_MEASURES = (GraphKind.RATE, GraphKind.BANDWIDTH, GraphKind.QOS, GraphKind.TYPE)
+_ENDS = (GraphKind.PUBLISHERS, GraphKind.SUBSCRIBERS)
+# They need a name or the word topic.
+_NEED_NAME = (*_MEASURES, *_ENDS, GraphKind.NEWEST_MESSAGE)
+_NAMELESS = (
+    GraphKind.NO_PICTURE,
+    GraphKind.WITHOUT_SUBSCRIBERS,
+    GraphKind.WITHOUT_PUBLISHERS,
+)
+# Without a name, a question about a node or a topic asks for the whole list.
+_ALL = {
+    GraphKind.NODE: GraphKind.NODES,
+    **dict.fromkeys((GraphKind.TOPIC, GraphKind.TYPE, *_ENDS), GraphKind.TOPICS),
+}
+_GRAPH_WORD = re.compile(r'\bros\b|ros2', re.ASCII)
+# Sensors: the alias of their topic, or a part of its name.
+_SENSORS = (
+    *('odometry', 'scan', 'camera', 'battery', 'joint_states', 'cmd_vel', 'diagnostics'),
+    *('trace/events', 'adapter', 'simulator', 'agent'),
+)
+_WORD = re.compile(r'[A-Za-z]\w*(?:/\w+)*', re.ASCII)
+_BESIDE = re.compile(
+    r'\b(?:node|topic|service|action|frame)s? (?:called |named )?([a-z_][\w/]*)'
+    r'|\b([a-z_][\w/]*) (?:node|topic|service|action|frame)\b',
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def graph_query(text: str) -> GraphQuery | None:
+    """What ``text`` asks about the ROS graph: its first sentence that does; None: none does."""
+    for sentence in _GRAPH_SENTENCE.findall(text[:MAX_QUESTION_CHARS]):
+        kind = _kind_of(heard(sentence))
+        if kind is not None:
+            return _query(kind, sentence)
+    return None
+
+
+def _kind_of(folded: str) -> GraphKind | None:
+    masked = _NAME.sub(f' {_MASK} ', without_gaps(folded))
+    masked = ' '.join(masked.strip(' .!?;,:').split())
+    ordered = finds('graph.orders', masked) or finds('graph.sets', masked)
+    if ordered or not finds('graph.asks', masked):
+        return None
+    named = _MASK in masked or finds('graph.topic', masked) or bool(_GRAPH_WORD.search(masked))
+    for kind in _KINDS:
+        about = named or kind not in _NEED_NAME or _about_graph(kind, masked)
+        if about and finds(f'graph.{kind.value}', masked):
+            return kind
+    return GraphKind.TOPIC if _MASK in masked else None
+
+
+def _about_graph(kind: GraphKind, masked: str) -> bool:
+    """Whether a sentence without a name and without the word topic is about the graph."""
+    keyword = '_' in masked or any(finds(f'graph.about.{each}', masked) for each in _SENSORS)
+    if kind is GraphKind.NEWEST_MESSAGE:
+        return keyword and finds('graph.message', masked)
+    if kind in _ENDS:
+        return keyword or finds('graph.node', masked)
+    spoken = ('node', 'subscribers', 'publishers', 'measures')
+    return keyword and any(finds(f'graph.{each}', masked) for each in spoken)
+
+
+def _query(kind: GraphKind, sentence: str) -> GraphQuery:
+    if kind in _NAMELESS:
+        return GraphQuery(kind)
+    names = _NAME.findall(sentence)
+    words = _plain_names(kind, _NAME.sub(' ', sentence))
+    if kind is GraphKind.PARAMETERS:
+        parameters = [each for each in words if '_' in each or '.' in each]
+        nodes = [*names, *(each for each in words if each not in parameters)]
+        return GraphQuery(kind, nodes[0] if nodes else '', parameters[0] if parameters else '')
+    found = [*names, *words]
+    return GraphQuery(kind, found[0]) if found else GraphQuery(_ALL.get(kind, kind))
+
+
+def _plain_names(kind: GraphKind, sentence: str) -> list[str]:
+    """Names without a slash at their start: words with an underscore; in English those beside
+    "node" or "topic", else any Latin word; and the names of sensors.
+    """
+    words = [each for each in _WORD.findall(sentence) if not finds('graph.no_name', each.lower())]
+    found = [each for each in words if '_' in each or '/' in each]
+    if re.search(f'[{CJK}]', sentence):
+        found += [each for each in words if each not in found]
+    else:
+        beside = (one or other for one, other in _BESIDE.findall(sentence))
+        usual = (each for each in beside if not finds('graph.plain', each.lower()))
+        found += [each for each in usual if not finds('graph.no_name', each.lower())]
+    folded = without_gaps(heard(sentence))
+    is_list = kind in (GraphKind.FRAMES, GraphKind.NODE, GraphKind.TOPIC)
+    if not is_list or found == []:
+        found += [name for name in _SENSORS if finds(f'graph.about.{name}', folded)]
+    return list(dict.fromkeys(found))

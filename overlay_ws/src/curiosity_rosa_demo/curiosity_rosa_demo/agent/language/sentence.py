@@ -16,6 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import zip_longest
 from typing import Literal
 
 from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
@@ -42,16 +44,25 @@ _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
 IntentKind = Literal[
-    'explore', 'status', 'command', 'orders', 'greeting', 'help', 'negated', 'unclear', 'unknown'
+    'explore',
+    'status',
+    'command',
+    'orders',
+    'asked',
+    'greeting',
+    'help',
+    'negated',
+    'unclear',
+    'unknown',
 ]
 
 
 @dataclass(frozen=True)
 class Intent:
-    """What a goal orders. ``tool`` is set for commands and the status, ``duration_s`` for a motion
-    with a duration, ``steps`` for whatever is ordered. ``understood``: the parts of an unclear
-    text that make sense; ``missing``: the words that do not, as typed, or ``number``, ``mast`` or
-    ``backward``.
+    """What a goal orders; ``asked``: it would, if it were no question. ``tool`` is set for
+    commands and the status, ``duration_s`` for a motion with a duration, ``steps`` for whatever is
+    ordered. ``understood``: the parts of an unclear text that make sense; ``missing``: the words
+    that do not, as typed, or ``number``, ``mast`` or ``backward``.
     """
 
     kind: IntentKind
@@ -62,6 +73,7 @@ class Intent:
     missing: str = ''
 
 
+@lru_cache(maxsize=64)  # the door asks whether it is an order, the turn which
 def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Intent:
     """What ``text`` in ``language`` orders: orders, negated, unclear (some of it makes sense) or
     unknown. ``extra``: phrases of skills, with their names.
@@ -82,9 +94,11 @@ def _read(words: Words, language: str) -> Intent:
         return Intent('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
         return Intent('unclear', missing='...')
-    plan = None if unknown or not _may_ask(tokens) else plan_of(tokens, words, language)
+    plan = None if unknown else plan_of(tokens, words, language)
+    if plan is not None and not _may_ask(tokens):
+        return Intent('asked' if plan.steps else 'unknown', understood=tuple(plan.steps[:5]))
     if plan is None:
-        return _not_understood(tokens, words, unknown)
+        return _not_understood(tokens, words, unknown, kept)
     steps = plan.steps
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
@@ -129,7 +143,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the meanings that only their place in the sentence gives."""
-    out = _with_asked_condition(tokens)
+    out = _without_le(_with_asked_condition(tokens))
     last = len(out) - 1
     while last > 0 and is_mark(out[last]) and out[last].text != 'first':
         last -= 1
@@ -143,6 +157,17 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
             tuple(tag for tag in meaning if tag != 'ING') for meaning in out[last].meanings
         )
         out[last] = replace(out[last], meanings=meanings)
+    return out
+
+
+def _without_le(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens without a 了 that ends what is due or no longer is: 该回去了, 不用拍了."""
+    out: list[Token] = []
+    due = False
+    for token, after in zip_longest(tokens, tokens[1:]):
+        due = token.can_be('DUE') or (due and not token.can_be('COMMA'))
+        if not (due and token.can_be('LE') and (after is None or after.can_be('COMMA'))):
+            out.append(token)
     return out
 
 
@@ -190,6 +215,8 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
         return list(tokens)
     if all(is_mark(token) for token in tokens[ask:]):
         return list(tokens)
+    if any(token.can_be('NEG') for token in tokens[:ask]):  # is it not so, or is it?
+        return list(tokens)
     asked = [_IF, *tokens[:ask]]
     group = group_of(asked, Words(()), frozenset())
     if group is None or group.kind != 'cond':
@@ -197,7 +224,9 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
     return [*asked, _COMMA, *tokens[ask + 1 :]]
 
 
-def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -> Intent:
+def _not_understood(
+    tokens: Sequence[Token], words: Words, unknown: list[str], kept: set[str]
+) -> Intent:
     known: list[Step] = []
     at = 0
     while at < len(tokens):
@@ -208,6 +237,8 @@ def _not_understood(tokens: Sequence[Token], words: Words, unknown: list[str]) -
     missing = ' '.join(as_typed(word, words.text) for word in unknown[:12])
     if any(token.can_be('BACKWARD') for token in tokens):
         missing = 'backward'
+    elif 'OPEN' in kept and any(token.can_be('GO', 'TURN') for token in tokens):
+        missing = missing or 'mast'
     kind: IntentKind = 'unclear' if action else 'unknown'
     return Intent(kind, understood=tuple(known[:5]), missing=missing)
 

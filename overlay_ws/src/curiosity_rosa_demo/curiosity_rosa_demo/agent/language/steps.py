@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.language.quantities import Token
 from curiosity_rosa_demo.agent.language.tables import table
 
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
+_BESIDE_A_SLOT = ('TURN', 'GO', 'END', 'COMMA')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
 
 
@@ -84,7 +85,7 @@ def _known(tokens: Sequence[Token]) -> frozenset[str]:
     named = {
         'KNOWNMAST': any(token.meanings[0] == ('MAST',) for token in tokens),
         'KNOWNPICTURE': names('PICTURE', 'SHOOT'),
-        'KNOWNTARGET': names('XY'),
+        'KNOWNTARGET': names('XY', 'LIGHT', 'BRIGHT', 'BASE'),
         'KNOWNGOTO': names('GO', 'PLACE'),
         'ING': names('BEFORE', 'AFTER', 'BACKBEFORE', 'PREBEFORE', 'REPEAT', 'ORDERED')
         or any(token.can_be('THEN') and token.text.endswith(' by') for token in tokens)
@@ -136,13 +137,12 @@ def _fixed(
     """``groups`` with the last clause corrected by the direction or the number that begins
     ``rest``, and what follows; None if ``rest`` begins with something else.
     """
-    end = 0
-    while end < len(rest) and not (
-        rest[end].can_be('THEN', 'AND') or (end and rest[end].can_be('COMMA'))
-    ):
-        end += 1
+    ends = [at for at, token in enumerate(rest) if at and token.can_be('THEN', 'AND', 'COMMA')]
+    end, after = [*ends, len(rest), len(rest)][:2]
+    family = _family(rest[:end])
+    if family == _DIRECTIONS and _family(rest[end:after]) == _AMOUNTS:  # "left, ten degrees"
+        end, family = after, _DIRECTIONS + _AMOUNTS
     chunk = [token for token in rest[:end] if not token.can_be('COMMA')]
-    family = _family(chunk)
     place = next(
         (i for i in range(len(groups) - 1, -1, -1) if groups[i].kind in ('step', 'part')), None
     )
@@ -158,13 +158,10 @@ def _fixed(
 
 def _family(chunk: Sequence[Token]) -> tuple[str, ...]:
     """The tags that a correcting chunk replaces; empty if it is more than a slot."""
-    bare = [token for token in chunk if not token.can_be(*MARKS, 'TURN', 'GO')]
-    if len(bare) != 1:
-        return ()
-    for family in (_DIRECTIONS, _AMOUNTS):
-        if any((tag,) == meaning for tag in family for meaning in bare[0].meanings):
-            return family
-    return ()
+    slots = [{*token.meanings[0]} - {*MARKS, *_BESIDE_A_SLOT} for token in chunk]
+    slots = [slot for slot in slots if slot]
+    families = (family for family in (_DIRECTIONS, _AMOUNTS) if len(slots) == 1)
+    return next((family for family in families if slots[0] <= {*family}), ())
 
 
 def _denial_is_apart(groups: Sequence[Group]) -> bool:
@@ -188,7 +185,9 @@ def _forbids_driving(group: Group) -> bool:
 def _repeats_all(group: Group) -> bool:
     """Whether "repeat n times" after this motion may mean the steps before it, too."""
     drives = any(step.verb in MOTIONS for step in group.steps)
-    return drives and any('TIMES' in t.meanings[0] and '繰' in t.text for t in group.tokens)
+    counted = next((i for i, t in enumerate(group.tokens) if 'TIMES' in t.meanings[0]), 0)
+    apart = any(token.can_be('COMMA') for token in group.tokens[1:counted])
+    return drives and counted > 0 and ('繰' in group.tokens[counted].text or apart)
 
 
 def _ordered(groups: list[Group], *, before: bool) -> Plan | None:

@@ -78,20 +78,26 @@ def understand(text: str, skill_words: SkillWords = ()) -> Utterance:
     """The meaning of any ``text``; NONE for an empty one. Linear in its length."""
     act, answer, urgent = UserInterruptType.NEW_GOAL, None, False
     topics: tuple[Topic, ...] = ()
-    folded = heard(text)
+    folded, language = heard(text), detect_language(text)
     if not folded:
         act = UserInterruptType.NONE
     elif (named := _command(folded)) is not None:
         act, answer = named
     else:
-        reading = read_text(folded)
+        reading = read_text(folded, language)
         topics = (Topic.DOUBT,) if reading.kind is Kind.DOUBT else reading.topics
+        if reading.kind in (Kind.QUESTION, Kind.ORDER) and len(text) <= MAX_ORDER_CHARS:
+            intent = read_sentence(text, language, skill_words)
+            if any(step.verb != 'status' for step in intent.steps):
+                topics = ()  # each word of it is that of an order of more than a report
+            elif reading.kind is Kind.ORDER and intent.kind == 'asked':
+                topics = (Topic.DOUBT,)
         if topics:
             act = UserInterruptType.NORMAL
         # An open question may interrupt nothing.
         hurry = reading.kind in (Kind.ORDER, Kind.DOUBT)
         urgent = hurry and finds('urgent', folded)
-    return Utterance(text, detect_language(text), act, answer, topics, urgent, skill_words)
+    return Utterance(text, language, act, answer, topics, urgent, skill_words)
 
 
 def is_stop(text: str) -> bool:
@@ -169,7 +175,7 @@ def _intent_of(said: Utterance) -> Intent:
         return Intent('help')
     if {Topic.STATUS, Topic.POSITION, Topic.MAST} & set(said.topics):
         return Intent('status', 'get_status')
-    return intent
+    return replace(intent, kind='unclear') if intent.kind == 'asked' else intent
 
 
 def _ordered(orders: Intent) -> Intent:

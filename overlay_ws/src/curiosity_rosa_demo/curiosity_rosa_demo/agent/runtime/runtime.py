@@ -36,8 +36,7 @@ from curiosity_rosa_demo.agent.kernel.hear import (
     Stopped,
 )
 from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
-from curiosity_rosa_demo.agent.language.graph_questions import graph_query
-from curiosity_rosa_demo.agent.language.questions import Topic
+from curiosity_rosa_demo.agent.language.questions import graph_query, Topic
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher

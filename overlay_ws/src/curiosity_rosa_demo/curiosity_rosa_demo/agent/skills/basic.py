@@ -19,7 +19,7 @@ import re
 import time
 from typing import Annotated, Literal
 
-from curiosity_rosa_demo.agent.language.graph_questions import graph_query
+from curiosity_rosa_demo.agent.language.questions import graph_query
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.skills.skill import part_done, SkillCall
 from curiosity_rosa_demo.domain.brain_state import Json
