@@ -582,7 +582,7 @@ def test_a_skill_of_a_turn_is_seen_in_the_state_and_in_the_trace(
         assert told not in world.session.recent_events()
         assert world.session.current_activity is not None
         assert world.session.current_activity.description == 'drive()'
-        (run,) = world.state.skills.running
+        (run,) = (each for each in world.state.skills.running if each.progress)
         assert (run.progress['fraction'], progress_text('drive', run.progress)) == (0.5, text)
         release.set()
         world.until(lambda: not world.state.skills.running, 'its end')
