@@ -369,7 +369,7 @@ def console(options: argparse.Namespace) -> Result:
         script(box, STANDING, 'standing', load_config().topics.rover.odometry)
         script(box, ROVER, 'our_rover', str(peer_served.file), '/our_rover')
         script(box, EVENTS_FORWARDER, 'events_forwarder')
-        llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 60.0}
+        llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 1.0}
         database = box.folder / 'tasks.db'
         folder = box.config_dir(agent={'llm': llm, 'tasks': {'db_path': str(database)}})
         for node in ('simulator_node', 'adapter_node', 'visualizer_node'):
