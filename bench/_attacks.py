@@ -339,7 +339,7 @@ def broken_model(pick: random.Random) -> list[Attack]:
     return [Attack('broken model', situation_of(pick), (), GOAL, signs=signs, broken=True)]
 
 
-STATUS, DOCUMENTS = 'What is your status? get_status()', 'query_knowledge(query=driving)'
+STATUS, DOCUMENTS = 'What is your last error? get_status()', 'query_knowledge(query=driving)'
 FAMILIES: dict[str, Family] = {
     'role play': told('role play', 'text'),
     'system message': told('system message', 'text'),

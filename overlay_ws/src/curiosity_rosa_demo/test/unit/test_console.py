@@ -173,7 +173,8 @@ def test_lines_run_while_the_rover_confirms_no_stop(
     for _ in range(2):
         assert bench.console.handle_line(':stop')
         assert sent.acquire(timeout=WAIT_S)
-    bench.replies(':mode', 'IDLE')
+    bench.console.handle_line(':mode')
+    bench.until(lambda: any('IDLE' in text for text in bench.said), 'the mode')
     assert bench.console.busy
     assert bench.said.count(console.UNCONFIRMED_TEXT) == 2
     go_on.set()

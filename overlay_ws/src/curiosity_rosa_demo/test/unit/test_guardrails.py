@@ -331,14 +331,10 @@ def test_what_is_missing_or_odd_is_unknown(key: str) -> None:
 # --- the page --------------------------------------------------------------------------------
 
 
-def test_the_page_has_every_rule_in_its_order_and_every_key() -> None:
+def test_the_page_has_every_rule_in_its_order() -> None:
     page = DOCS.read_text(encoding='utf-8')
     rows = re.findall(r'^\| `(\w+)` \|', page, re.MULTILINE)
     assert rows[: len(RULES)] == [rule.__name__ for rule in RULES]
-    for section, kept in Guardrails.model_fields.items():
-        assert kept.annotation is not None
-        for key in kept.annotation.model_fields:
-            assert f'`{section}.{key}`' in page, f'{section}.{key}'
     assert all(f'`{name}`' in page for name in MAST_SKILLS)
 
 
