@@ -175,6 +175,9 @@ class FakeRobot(TaskPort):
         self.callers.append(by)
         if why := self.not_ready_reason():
             raise RobotBusy(why)
+        return await self._submit(task)
+
+    async def _submit(self, task: Task) -> Task:
         if self.refusal:
             raise OrderRefused(self.refusal)
         return await super().order(task)
@@ -212,7 +215,8 @@ class FakeRobot(TaskPort):
             return Reply([outcome.answer], outcome.ok)
         if text.startswith(':'):
             return Reply([f'There is no command {text.split()[0]}; :help shows them'], ok=False)
-        return Reply(task=await self.order(self.make_task('react', {'text': text})))
+        # As the console, it takes a sentence before it is ready.
+        return Reply(task=await self._submit(self.make_task('react', {'text': text})))
 
     async def answer(
         self,
