@@ -129,7 +129,7 @@ async def test_no_name_blocks_a_stop_and_what_is_done_is_told_with_it(robot: Fak
     task_id = (await http.post('/tasks', params=anna, json=MAST)).json()['id']
     ended = await http.delete(f'/tasks/{task_id}', params=anna)
     assert ended.json()['reason'] == 'cancelled by Anna (page)'
-    assert robot.callers == ['Anna', '', 'Anna (page)', 'Anna (page)']
+    assert robot.callers == ['Anna', 'Anna (page)', 'Anna (page)']
 
 
 @by_http
