@@ -101,7 +101,7 @@ def an_agent_killed_in_mid_goal_leaves_its_story(bench: Bench, api: Api, page: P
 
     def drive_is_recorded() -> bool:
         recorded = view.read_text()
-        return 'move_forward' in recorded and bool(re.search(r'"x (?!0\.0)[\d.]+ m, y', recorded))
+        return 'move_forward' in recorded and bool(re.search(r'"x": ?(?!0\.0)[\d.]+', recorded))
 
     api.run.until(drive_is_recorded, 'the drive, in the file')
     driving = page.evaluate('window.curiosity.now()')
