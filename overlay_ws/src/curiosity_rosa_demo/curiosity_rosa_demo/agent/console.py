@@ -51,6 +51,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 from curiosity_rosa_demo.trace.events import (
     IN_TASK,
     ModelCalled,
+    PlanStepEnded,
     QuestionAsked,
     TurnAnswered,
     TurnFailed,
@@ -268,7 +269,8 @@ class Console:
 
     def print_event(self, event: TraceEvent) -> None:
         """Print a trace event, except for what the report of a task says again: the end of a turn
-        with the decision that led to it, and why a command failed.
+        with the decision that led to it, and why a command failed; and for what was just printed,
+        as the end of a plan's step of one call.
         """
         decision, self._decision = self._decision, None
         in_task = (event.data or {}).get(IN_TASK)
@@ -287,6 +289,12 @@ class Console:
         start, question = TurnStarted.of(event), QuestionAsked.of(event)
         is_known = (start is not None and start.calls == 0) or (
             question is not None and (question.task_id != '' or self._robot.is_attended)
+        )
+        step = PlanStepEnded.of(event)
+        is_known = is_known or (
+            step is not None
+            and step.result.success
+            and self._shown_result.endswith(f': {step.result.message}')
         )
         is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
         if not is_known:

@@ -79,10 +79,11 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.plan import Plan
+from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.agent import HttpConfig
 from curiosity_rosa_demo.infra.config_loader import ConfigError
+from curiosity_rosa_demo.trace.events import PlanStepEnded
 from curiosity_rosa_demo.trace.reporter import status_text
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import decode, encode, new_event
@@ -180,6 +181,16 @@ def test_lines_run_while_the_rover_confirms_no_stop(
     go_on.set()
     assert bench.console.wait_until_idle(WAIT_S)
     assert bench.said.count('stopped') == 2
+
+
+def test_the_end_of_a_plans_step_is_printed_unless_its_call_was_just_told(
+    bench: RuntimeBench,
+) -> None:
+    for message, lines in (('done', 1), ('found after 2 looks', 3)):
+        bench.console.print_event(new_event(TraceKind.RESULT, 'mast_close: done', ok=True))
+        ended = PlanStepEnded(ExecutionResult.success_result('p', 1, message))
+        bench.console.print_event(new_event(**ended.trace_fields()))
+        assert len(bench.said) == lines
 
 
 def test_questions_are_answered_while_something_runs(bench: RuntimeBench) -> None:
