@@ -22,9 +22,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 MISSIONS = sorted((ROOT / 'standalone/missions/kept').glob('*.json'))
-SEEDS = 10_000 if os.environ.get('HYPOTHESIS_PROFILE') == 'thorough' else 40
-SEEDS_AT_ONCE = min(SEEDS, max(20, SEEDS // 100))  # each start costs some seconds
-MINUTES = 0.25
+SEEDS_AT_ONCE = 20  # each start costs some seconds
 TIMEOUT_S = 900.0
 
 
@@ -67,11 +65,11 @@ def test_two_runs_of_one_seed_have_the_same_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(TIMEOUT_S)
-@pytest.mark.parametrize('first', range(1, SEEDS + 1, SEEDS_AT_ONCE))
+@pytest.mark.parametrize('first', [1, 1 + SEEDS_AT_ONCE])
 def test_no_seed_violates_a_rule(first: int) -> None:
     ran = simulate(
         *('--seed', str(first), '--seeds', str(SEEDS_AT_ONCE)),
-        *('--minutes', str(MINUTES), '--quiet'),
+        *('--minutes', '0.25', '--quiet'),
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert f'{SEEDS_AT_ONCE} missions' in ran.stdout

@@ -24,7 +24,7 @@ import re
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-PROFILES = {'quick': 15, 'default': 30, 'thorough': 300}
+PROFILES = {'quick': 15, 'default': 30, 'thorough': 100}
 MOST = 100  # of ``examples`` in the default profile
 
 
@@ -48,9 +48,9 @@ def load_profile() -> None:
 
 
 def examples(count: int) -> int:
-    """``count`` in the default profile, MOST at most; a fifth of that or ten times the count."""
+    """``count`` in the default profile, MOST at most; a fifth of that or three times the count."""
     most = min(count, MOST)
-    by_profile = {PROFILES['quick']: max(1, most // 5), PROFILES['thorough']: 10 * count}
+    by_profile = {PROFILES['quick']: max(1, most // 5), PROFILES['thorough']: 3 * count}
     return by_profile.get(settings().max_examples, most)
 
 
