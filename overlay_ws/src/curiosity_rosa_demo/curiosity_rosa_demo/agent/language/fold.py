@@ -18,6 +18,10 @@ from functools import lru_cache
 import re
 import unicodedata
 
+from curiosity_rosa_demo.infra.config.agent import LANGUAGE_FOLDERS
+import yaml
+
+_SPELLINGS = yaml.safe_load((LANGUAGE_FOLDERS / 'spellings.yaml').read_text(encoding='utf-8'))
 # Letters of other scripts that look like Latin ones, and letter emoji.
 _LOOKS_LIKE = {
     **dict(zip('аеорсхутѕһοαρτνκ', 'aeopcxytshoaptvk', strict=True)),
@@ -30,17 +34,7 @@ _LOOKS_LIKE = {
     **dict.fromkeys('ー〜～~¿¡', ''),  # vowel lengthening marks, and those that open a sentence
 }
 # Traditional Chinese and Japanese forms of the simplified characters in the tables.
-_SIMPLE = dict(
-    zip(
-        '來別車緊終動許給後續繼暫時頓煞開進險與請麼嗎為還裡過點標誌當處從沒無頭們說話問題準結確'
-        '認復鬆關機電夠轉張這邊遠圖調環態報對啟閉線陽陰樣個煩幫兩鐘釐勞駕鏡擺驗陸側實現聲裏隻塊'
-        '輛壞歸',
-        '来别车紧终动许给后续继暂时顿刹开进险与请么吗为还里过点标志当处从没无头们说话问题准结确'
-        '认复松关机电够转张这边远图调环态报对启闭线阳阴样个烦帮两钟厘劳驾镜摆验陆侧实现声里只块'
-        '辆坏归',
-        strict=True,
-    )
-)
+_SIMPLE = {form: by for pair in _SPELLINGS['simple'] for form, by in zip(*pair, strict=True)}
 _VOICING = '\u3099\u309a'
 CJK = '\u3041-\u30ff\u3400-\u9fff'
 
@@ -92,16 +86,8 @@ _WORD = re.compile(r"[a-z0-9$@][a-z0-9$@']*")
 _LEET_DIGITS = str.maketrans('013457$@', 'oleastsa')
 
 # English words of command, and other words that are one letter off and no misspellings of them.
-_COMMANDS = ('stop', 'halt', 'freeze', 'abort', 'cancel', 'emergency', 'whoa', 'pause')
-_other_words = (
-    'step shop top stow slop sop atop stomp strop swop stops stopt hat half hall halo hale '
-    'malt salt hilt halts holt hart haft hast alt shalt breeze frieze freezer freezes '
-    'about aborts cancer cancels emergence who whom woad cause paste parse phase pulse '
-    'paused pauses passe stopping stopped stopper stopwatch stopover stopgap stoplight nonstop '
-    'backstop doorstop shortstop pitstop unstoppable christopher'
-)
-_OTHER_WORDS = frozenset(_other_words.split())
-_SLANG = {'woah': 'whoa', 'stahp': 'stop', 'stawp': 'stop', 'staph': 'stop'}
+_COMMANDS = tuple(_SPELLINGS['commands'].split())
+_OTHER_WORDS = frozenset(_SPELLINGS['other_words'].split())
 
 
 def heard(text: str) -> str:
@@ -142,7 +128,7 @@ def edits(word: str) -> Iterator[str]:
 _ALPHABET = 'abcdefghijklmnopqrstuvwxyz'
 _MISSPELT = {
     wrong: word for word in _COMMANDS for slips in (swaps, edits) for wrong in slips(word)
-} | _SLANG
+} | _SPELLINGS['slang']
 
 
 def _without_repeats(word: str) -> str:
