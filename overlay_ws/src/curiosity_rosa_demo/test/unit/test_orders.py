@@ -271,10 +271,10 @@ def test_no_text_drives_with_a_word_that_is_not_understood(
     drove = drives(text)
     language = understand(text).language
     unknown = [
-        all(token.meanings == (UNKNOWN,) for token in words.tokens if token.text == each.text)
+        all(token.meanings == (UNKNOWN,) for token in tokens if token.text == each.text)
         for reading in {language, 'ja' if language == 'zh' else language}
-        for words in [split_words(text, lexicon(reading))]
-        for each in words.tokens
+        for tokens in [split_words(text, lexicon(reading))]
+        for each in tokens
         if each.meanings == (UNKNOWN,)
     ]
     assert not (drove and unknown and language != 'zh')

@@ -19,7 +19,6 @@ from functools import cache
 from itertools import islice, product
 import math
 
-from curiosity_rosa_demo.agent.language.lexicon import Words
 from curiosity_rosa_demo.agent.language.quantities import Meaning, Token
 from curiosity_rosa_demo.agent.language.tables import table
 
@@ -122,10 +121,10 @@ def _condition_of(tags: Counter[str], values: Mapping[str, float], known: frozen
     return ''
 
 
-def _steps_of(
-    verb: str, tags: Counter[str], values: Mapping[str, float], name: str, words: Words
-) -> list[Step]:
-    """The steps of a clause. ``name``: of the skill. Empty: it is not clear which."""
+def _steps_of(verb: str, tags: Counter[str], values: Mapping[str, float], text: str) -> list[Step]:
+    """The steps of a clause. ``text``: to speak, or the skill's name. Empty: it is not clear
+    which.
+    """
     amount, unit = 0.0, ''
     for kind, each in (('DUR', 's'), ('DIST', 'm'), ('ANGLE', 'deg')):
         if kind in tags:
@@ -151,9 +150,9 @@ def _steps_of(
     if verb in ('left', 'right') and 'NUM' in tags:  # "left 90"
         return [Step(verb, values['NUM'], 'deg')] if 10 <= values['NUM'] <= 360 else []
     if verb == 'skill':
-        return [Step('skill', amount, unit, count=count, text=name)]
+        return [Step('skill', amount, unit, count=count, text=text)]
     if verb == 'say':
-        return [Step('say', text=words.sayings[int(values['SAYING'])])]
+        return [Step('say', text=text)]
     return [Step(verb, amount, unit)] if verb in ('forward', 'left', 'right') else [Step(verb)]
 
 
@@ -183,11 +182,11 @@ def separates(token: Token) -> bool:
     return token.can_be('COMMA', 'AND', 'END', 'IF', 'UNLESS', *JOINTS)
 
 
-def group_of(tokens: Sequence[Token], words: Words, known: frozenset[str]) -> Group | None:
+def group_of(tokens: Sequence[Token], known: frozenset[str]) -> Group | None:
     """The group that all ``tokens`` make; None if they make none."""
     bare = None
     for reading in islice(product(*(token.meanings for token in tokens)), MAX_READINGS):
-        group = _group_of_reading(tokens, reading, words, known)
+        group = _group_of_reading(tokens, reading, known)
         if group is not None and not group.bare:
             return group
         bare = bare or group
@@ -195,17 +194,17 @@ def group_of(tokens: Sequence[Token], words: Words, known: frozenset[str]) -> Gr
 
 
 def _group_of_reading(
-    tokens: Sequence[Token], reading: Sequence[Meaning], words: Words, known: frozenset[str]
+    tokens: Sequence[Token], reading: Sequence[Meaning], known: frozenset[str]
 ) -> Group | None:
     tags: Counter[str] = Counter()
     values: dict[str, float] = {}
-    name = ''
+    text = ''
     for token, meaning in zip(tokens, reading, strict=True):
         for tag in meaning:
             if tag in MARKS or tag == 'A':
                 continue
-            if tag.startswith('SKILL '):
-                tag, name = 'SKILL', tag[6:]
+            if tag.startswith(('SKILL ', 'SAYING ')):
+                tag, _, text = tag.partition(' ')
             if tag == 'XY':
                 values['X'], values['Y'] = token.value, token.y
             tags[tag] += 1
@@ -241,7 +240,7 @@ def _group_of_reading(
         return None
     frames = (frame for frame in _FRAMES if _fits(frame[1], frame[2], tags, known))
     verb, needs, _ = next(frames, ('', [], []))
-    steps = _steps_of(verb, tags, values, name, words) if verb else []
+    steps = _steps_of(verb, tags, values, text) if verb else []
     if not steps or not 1 <= times <= MOST_REPETITIONS:
         return None
     more = ('GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND')
@@ -292,7 +291,7 @@ _COSTS = {'COMMA': 0.6, 'AND': 0.7, 'END': 0.6}  # of a word that joins, within 
 
 
 def clauses(
-    tokens: Sequence[Token], words: Words, known: frozenset[str], *, open_end: bool
+    tokens: Sequence[Token], known: frozenset[str], *, open_end: bool
 ) -> list[Group] | None:
     """The cheapest split into groups; None without one. ``open_end``: a correction follows, so the
     last group may be incomplete.
@@ -300,7 +299,7 @@ def clauses(
 
     @cache
     def made(start: int, end: int) -> Group | None:
-        return group_of(tokens[start:end], words, known)
+        return group_of(tokens[start:end], known)
 
     def is_two(start: int, end: int) -> bool:
         """Whether both sides of an "and" are steps, and different ones."""

@@ -14,8 +14,7 @@ Of all splits the one with the fewest unknown characters counts, then the one wi
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 import re
 from typing import Any
@@ -51,21 +50,7 @@ _WORD = re.compile(r"[a-z0-9_']+")
 SkillWords = tuple[tuple[str, str], ...]  # phrases of skills, with the skills' names
 
 
-@dataclass(frozen=True)
-class Words:
-    """The tokens of a ``text``. ``sayings``: the words to speak, as given, by their index."""
-
-    tokens: tuple[Token, ...]
-    text: str = ''
-    sayings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Lexicon:
-    """``meanings`` of each phrase, found by the first character in ``by_first``, longest first."""
-
-    meanings: Mapping[str, tuple[Meaning, ...]]
-    by_first: Mapping[str, tuple[str, ...]] = field(repr=False)
+Lexicon = dict[str, tuple[Meaning, ...]]  # of each phrase
 
 
 def folded_text(text: str) -> str:
@@ -85,13 +70,7 @@ def lexicon(language: str, extra: SkillWords = ()) -> Lexicon:
         folded = folded_text(phrase).strip()
         if folded and meaning not in meanings[folded]:
             meanings[folded].append(meaning)
-    by_first: dict[str, list[str]] = defaultdict(list)
-    for phrase in sorted(meanings, key=len, reverse=True):
-        by_first[phrase[0]].append(phrase)
-    return Lexicon(
-        {phrase: tuple(each) for phrase, each in meanings.items()},
-        {first: tuple(phrases) for first, phrases in by_first.items()},
-    )
+    return {phrase: tuple(each) for phrase, each in meanings.items()}
 
 
 @cache
@@ -133,7 +112,7 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
 # --- The split ---------------------------------------------------------------------------------
 
 
-def split_words(text: str, words: Lexicon) -> Words:
+def split_words(text: str, words: Lexicon) -> list[Token]:
     text = text.replace('½', ' 1/2').replace('|', ',')
     text = unicodedata.normalize('NFKC', text.replace(SAYING, REPLACEMENT)).strip()
     sayings: list[str] = []
@@ -142,8 +121,7 @@ def split_words(text: str, words: Lexicon) -> Words:
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
     folded = _DECIMAL_COMMA.sub('.', folded)
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
-    tokens = with_places(with_quantities(_segment(folded, words)))
-    return Words(tuple(tokens), text, tuple(sayings))
+    return with_places(with_quantities(_segment(folded, words, sayings)))
 
 
 @cache
@@ -177,16 +155,21 @@ def _without_sayings(pattern: re.Pattern[str], text: str, sayings: list[str]) ->
     return text
 
 
-def _segment(text: str, words: Lexicon) -> list[Token]:
+def _segment(text: str, words: Lexicon, sayings: Sequence[str]) -> list[Token]:
     """The cheapest split of ``text``. Takes time linear in its length."""
-    size = len(text)
+    size, longest = len(text), max(map(len, words))
     best: list[tuple[int, int]] = [(0, 0)] * (size + 1)
     choice: list[tuple[int, Token | None]] = [(size, None)] * (size + 1)
     for start in range(size - 1, -1, -1):
         if text[start] == ' ':
             best[start], choice[start] = best[start + 1], (start + 1, None)
             continue
-        candidates = [*_known_tokens(text, start, words), _unknown_token(text, start, words)]
+        if text[start] == SAYING:
+            said = sayings[text.count(SAYING, 0, start)]
+            candidates = [(start + 1, Token('', ((f'SAYING {said}',),)))]
+        else:
+            known = _known_tokens(text, start, words, longest)
+            candidates = [*known, _unknown_token(text, start, words)]
         costs = []
         for end, token in candidates:
             unknown, count = best[end]
@@ -202,10 +185,7 @@ def _segment(text: str, words: Lexicon) -> list[Token]:
     return tokens
 
 
-def _known_tokens(text: str, start: int, words: Lexicon) -> list[tuple[int, Token]]:
-    if text[start] == SAYING:
-        number_of = float(text.count(SAYING, 0, start))
-        return [(start + 1, Token('', (('SAYING',),), number_of))]
+def _known_tokens(text: str, start: int, words: Lexicon, longest: int) -> list[tuple[int, Token]]:
     found: list[tuple[int, Token]] = []
     numbers = []
     mixed = _MIXED.match(text, start)
@@ -218,10 +198,10 @@ def _known_tokens(text: str, start: int, words: Lexicon) -> list[tuple[int, Toke
         numbers.append((cjk, cjk_number(cjk[0])))
     for match, value in numbers:
         found.append((match.end(), Token(match[0], (('NUM',),), value)))
-    for phrase in words.by_first.get(text[start], ()):
-        end = start + len(phrase)
-        if text.startswith(phrase, start) and not _cuts_a_word(text, start, end):
-            found.append((end, Token(phrase, words.meanings[phrase])))
+    for end in range(start + 1, min(len(text), start + longest) + 1):
+        phrase = text[start:end]
+        if phrase in words and not _cuts_a_word(text, start, end):
+            found.append((end, Token(phrase, words[phrase])))
     return found
 
 
@@ -245,16 +225,15 @@ def _meanings_of_misspelt(word: str, words: Lexicon) -> tuple[Meaning, ...]:
     misspells by one letter, else UNKNOWN. The first and last letters of that one are right:
     "explored" is no misspelt "explore".
     """
-    known = words.meanings
-    if 4 <= len(word) <= 12 and word not in known:
+    if 4 <= len(word) <= 12 and word not in words:
         for each in swaps(word):
-            if each in known:
-                return known[each]
+            if each in words:
+                return words[each]
     own = word in _phrases(table(DEFAULT, 'words')['own'])
     if own or not word.isalpha() or not _LEAST_LETTERS - 1 <= len(word) <= 14:
         return (UNKNOWN,)
     for each in edits(word):
         ends = len(each) >= _LEAST_LETTERS and (each[0], each[-1]) == (word[0], word[-1])
-        if ends and each in known:
-            return known[each]
+        if ends and each in words:
+            return words[each]
     return (UNKNOWN,)

@@ -21,13 +21,7 @@ from itertools import zip_longest
 from typing import Literal
 
 from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
-from curiosity_rosa_demo.agent.language.lexicon import (
-    as_typed,
-    lexicon,
-    SkillWords,
-    split_words,
-    Words,
-)
+from curiosity_rosa_demo.agent.language.lexicon import as_typed, lexicon, SkillWords, split_words
 from curiosity_rosa_demo.agent.language.quantities import Token, UNKNOWN
 from curiosity_rosa_demo.agent.language.steps import plan_of
 from curiosity_rosa_demo.agent.language.tables import table
@@ -78,27 +72,27 @@ def read_sentence(text: str, language: str, extra: SkillWords = ()) -> Intent:
     """What ``text`` in ``language`` orders: orders, negated, unclear (some of it makes sense) or
     unknown. ``extra``: phrases of skills, with their names.
     """
-    first = _read(split_words(text, lexicon(language, extra)), language)
+    first = _read(text, language, extra)
     if language == 'zh' and first.kind in ('unclear', 'unknown'):  # Japanese without kana
-        second = _read(split_words(text, lexicon('ja', extra)), 'ja')
+        second = _read(text, 'ja', extra)
         if second.kind in ('orders', 'negated'):
             return second
     return first
 
 
-def _read(words: Words, language: str) -> Intent:
-    tokens = _rewritten(words.tokens)
+def _read(text: str, language: str, extra: SkillWords) -> Intent:
+    tokens = _rewritten(split_words(text, lexicon(language, extra)))
     unknown = _unknown_words(tokens)
     tokens, kept = _without_states(tokens)
     if tokens and all(token.can_be('SCRATCH') or is_mark(token) for token in tokens):
         return Intent('negated')  # never mind, forget it
     if len(tokens) > MAX_TOKENS:
         return Intent('unclear', missing='...')
-    plan = None if unknown else plan_of(tokens, words, language)
+    plan = None if unknown else plan_of(tokens, language)
     if plan is not None and not _may_ask(tokens):
         return Intent('asked' if plan.steps else 'unknown', understood=tuple(plan.steps[:5]))
     if plan is None:
-        return _not_understood(tokens, words, unknown, kept)
+        return _not_understood(tokens, text, unknown, kept)
     steps = plan.steps
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
@@ -218,23 +212,23 @@ def _with_asked_condition(tokens: Sequence[Token]) -> list[Token]:
     if any(token.can_be('NEG') for token in tokens[:ask]):  # is it not so, or is it?
         return list(tokens)
     asked = [_IF, *tokens[:ask]]
-    group = group_of(asked, Words(()), frozenset())
+    group = group_of(asked, frozenset())
     if group is None or group.kind != 'cond':
         return list(tokens)
     return [*asked, _COMMA, *tokens[ask + 1 :]]
 
 
 def _not_understood(
-    tokens: Sequence[Token], words: Words, unknown: list[str], kept: set[str]
+    tokens: Sequence[Token], text: str, unknown: list[str], kept: set[str]
 ) -> Intent:
     known: list[Step] = []
     at = 0
     while at < len(tokens):
-        size, steps = _steps_at(tokens, at, words)
+        size, steps = _steps_at(tokens, at)
         known += [step for step in steps if step not in known]
         at += size
-    action = any(token.can_be(*_ACTIONS) for token in tokens)
-    missing = ' '.join(as_typed(word, words.text) for word in unknown[:12])
+    action = any(token.can_be(*_ACTIONS) or token.tag_with('SAYING ') for token in tokens)
+    missing = ' '.join(as_typed(word, text) for word in unknown[:12])
     if any(token.can_be('BACKWARD') for token in tokens):
         missing = 'backward'
     elif 'OPEN' in kept and any(token.can_be('GO', 'TURN') for token in tokens):
@@ -243,10 +237,10 @@ def _not_understood(
     return Intent(kind, understood=tuple(known[:5]), missing=missing)
 
 
-def _steps_at(tokens: Sequence[Token], at: int, words: Words) -> tuple[int, tuple[Step, ...]]:
+def _steps_at(tokens: Sequence[Token], at: int) -> tuple[int, tuple[Step, ...]]:
     """The longest clause that begins here: how many tokens, and its steps; one token, none."""
     for size in range(min(6, len(tokens) - at), 0, -1):
-        group = group_of(tokens[at : at + size], words, frozenset())
+        group = group_of(tokens[at : at + size], frozenset())
         if group is not None and group.kind == 'step':
             return size, group.steps
     return 1, ()

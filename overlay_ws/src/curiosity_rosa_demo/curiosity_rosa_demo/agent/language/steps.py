@@ -24,7 +24,6 @@ from curiosity_rosa_demo.agent.language.grammar import (
     separates,
     Step,
 )
-from curiosity_rosa_demo.agent.language.lexicon import Words
 from curiosity_rosa_demo.agent.language.quantities import Token
 from curiosity_rosa_demo.agent.language.tables import table
 
@@ -43,7 +42,7 @@ class Plan:
     still: bool = False  # it is said not to move at all
 
 
-def plan_of(tokens: Sequence[Token], words: Words, language: str) -> Plan | None:
+def plan_of(tokens: Sequence[Token], language: str) -> Plan | None:
     """The steps of a whole sentence with its corrections; None if a part has no meaning."""
     segments = _segments(tokens)
     known = _known(tokens)
@@ -53,11 +52,11 @@ def plan_of(tokens: Sequence[Token], words: Words, language: str) -> Plan | None
             groups = []
         rest = list(part)
         if marker == 'CORRECT' and groups:
-            fixed = _fixed(groups, rest, words, known)
+            fixed = _fixed(groups, rest, known)
             if fixed is not None:
                 groups, rest = fixed
                 marker = ''
-        more = clauses(rest, words, known, open_end=index + 1 < len(segments))
+        more = clauses(rest, known, open_end=index + 1 < len(segments))
         if more is None:
             return None
         if marker == 'CORRECT':
@@ -132,7 +131,7 @@ def _correction(tokens: Sequence[Token], index: int) -> str:
 
 
 def _fixed(
-    groups: list[Group], rest: list[Token], words: Words, known: frozenset[str]
+    groups: list[Group], rest: list[Token], known: frozenset[str]
 ) -> tuple[list[Group], list[Token]] | None:
     """``groups`` with the last clause corrected by the direction or the number that begins
     ``rest``, and what follows; None if ``rest`` begins with something else.
@@ -150,7 +149,7 @@ def _fixed(
         return None
     old = groups[place].tokens
     kept = [token for token in old if not token.can_be(*family)]
-    group = group_of([*kept, *chunk], words, known) if len(kept) < len(old) else None
+    group = group_of([*kept, *chunk], known) if len(kept) < len(old) else None
     if group is None or group.kind != 'step':
         return None
     return [*groups[:place], group], rest[end:]
