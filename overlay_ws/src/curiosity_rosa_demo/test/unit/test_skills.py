@@ -164,7 +164,7 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
         skill = registry.get(name)
         for field in set(FIELDS) - {'name', 'args_schema', 'error_map'}:
             assert getattr(skill.definition, field) == getattr(given_, field), (name, field)
-        assert skill.risk is given_.risk
+        assert skill.settings.risk is given_.risk
         assert skill.description.endswith(f' Cost: {CONFIG.tool_costs.of(name):g}.')
     for name, arguments in (('charge', {}), ('react', {'text': 'Go'}), ('activity', NAP)):
         result = registry.get(name).run(call_of(StillWorld()), **arguments)
@@ -392,7 +392,7 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     assert registry.notes == []
     skill = registry.get('wiggle')
     assert skill in registry.for_model()
-    assert skill.risk is RiskLevel.MEDIUM
+    assert skill.settings.risk is RiskLevel.MEDIUM
     assert set(SHIPPED.skills.error_map) <= set(skill.definition.error_map)
     assert skill.description == (
         'Turn a little to the left and to the right, to draw attention. Needs a closed mast. '
@@ -413,7 +413,7 @@ def test_the_example_is_a_skill_like_any_other() -> None:
     # What skills.yaml says goes before what the package brings.
     changes = {'timeout_s': 7.0, 'risk': 'high', 'error_map': {'Dizzy': 'RETRY'}}
     skill = make_registry(configured(wiggle=changes)).get('wiggle')
-    assert (skill.definition.timeout_s, skill.risk) == (7.0, RiskLevel.HIGH)
+    assert (skill.definition.timeout_s, skill.settings.risk) == (7.0, RiskLevel.HIGH)
     assert skill.definition.error_map['Dizzy'] == 'RETRY'
     page = (ROOT / 'docs' / 'howto' / 'add_a_skill.md').read_text(encoding='utf-8')
     module = (EXAMPLE / EXAMPLE.name / '__init__.py').read_text(encoding='utf-8')

@@ -183,7 +183,8 @@ def _record_step(turn: Turn, env: TurnEnvironment) -> None:
 
 def _attempted(plan: Plan, call: Exchange, env: TurnEnvironment) -> list[ExecutionResult]:
     result = call.result or INTERRUPTED
-    if call.code == RefusalCode.INTERRUPTED and call.op and env.registry.get(call.tool).repeatable:
+    interrupted = call.code == RefusalCode.INTERRUPTED and call.op
+    if interrupted and env.registry.get(call.tool).settings.repeatable:
         return retry_step(plan, INTERRUPTED_TEXT, time.time())
     summary = result_summary(result)
     return record_step(plan, result.ok, summary, dict(result.data), time.time())

@@ -69,7 +69,7 @@ def proposal_of(op: Operation, registry: SkillRegistry, config: Config) -> Propo
     """``op`` with what its skill needs, risks and costs. Raises UnknownSkill."""
     skill = registry.get(op.skill)
     resources = frozenset(skill.definition.resources_required)
-    return Proposal(op, resources, skill.risk, config.tool_costs.of(op.skill))
+    return Proposal(op, resources, skill.settings.risk, config.tool_costs.of(op.skill))
 
 
 APPROVAL_RULE = 'approval'  # the name of the rule in a refusal

@@ -79,7 +79,8 @@ def exchange_to_retry(turn: Turn, env: TurnEnvironment) -> Exchange | None:
         return None
     if call.code == RefusalCode.RESOURCE_CONFLICT:
         return call
-    return call if call.op and env.registry.get(call.tool).repeatable else None
+    again = call.op and env.registry.get(call.tool).settings.repeatable
+    return call if again else None
 
 
 # --- What the goal asks for, and what has come of it -------------------------------------------

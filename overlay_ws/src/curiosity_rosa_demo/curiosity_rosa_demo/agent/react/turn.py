@@ -182,7 +182,7 @@ class TurnEnvironment:
         words = (
             (phrase, skill.definition.name)
             for skill in self.registry.for_model()
-            for phrase in skill.words
+            for phrase in skill.settings.phrases
         )
         self.said = replace(goal, skill_words=tuple(words))
 

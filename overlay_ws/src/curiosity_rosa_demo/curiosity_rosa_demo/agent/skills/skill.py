@@ -22,7 +22,6 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.graph import GraphQuery
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
-from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -89,20 +88,6 @@ class Skill:
         own = {'risk', 'repeatable', 'words'}
         fields = self.settings.model_dump(mode='json', exclude=own)
         return SkillDef(name=self.name, args_schema=self.arguments.model_json_schema(), **fields)
-
-    @property
-    def risk(self) -> RiskLevel:
-        return self.settings.risk
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether a plan repeats the step after an interruption."""
-        return self.settings.repeatable
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The phrases that order it, for the routine."""
-        return self.settings.phrases
 
 
 class BadSkill(ValueError):

@@ -94,9 +94,9 @@ def tools_of(skills: Iterable[Skill]) -> list[types.Tool]:
 def _tool_of(skill: Skill) -> types.Tool:
     definition = skill.definition
     reads = (
-        skill.repeatable
+        skill.settings.repeatable
         and not definition.resources_required
-        and skill.risk is RiskLevel.LOW
+        and skill.settings.risk is RiskLevel.LOW
         and definition.name not in STOPPING_SKILLS
     )
     return types.Tool(
@@ -105,13 +105,13 @@ def _tool_of(skill: Skill) -> types.Tool:
         input_schema=definition.args_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=reads,
-            destructive_hint=skill.risk is not RiskLevel.LOW,
-            idempotent_hint=skill.repeatable,
+            destructive_hint=skill.settings.risk is not RiskLevel.LOW,
+            idempotent_hint=skill.settings.repeatable,
             open_world_hint=False,
         ),
         _meta={
             'curiosity/resources': list(definition.resources_required),
-            'curiosity/risk': skill.risk.value,
+            'curiosity/risk': skill.settings.risk.value,
         },
     )
 
