@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
 import threading
 import time
 from typing import Protocol
@@ -157,15 +157,6 @@ MAX_AGE_S = 3.5 * PERIOD_S
 MAX_TEXT = 500  # characters of a report
 
 
-@dataclass(frozen=True)
-class _NodeReport:
-    """The last report of a node: time of arrival (steady seconds), error flag and text."""
-
-    at_s: float
-    failed: bool
-    text: str
-
-
 class NodeHealth:
     """``readings`` returns the kernel's readings. The adapter publishes a change on its status
     topic sooner than in its diagnostics.
@@ -178,7 +169,8 @@ class NodeHealth:
         self._adapter_max_age_s = config.thresholds.telemetry.adapter_max_age_s
         space = node.get_namespace().strip('/')
         self._names = {f'{space}/{name}'.lstrip('/'): name for name in NODES}
-        self._reports: dict[str, _NodeReport] = {}
+        # The last report of a node: its time of arrival (steady seconds), error flag and text.
+        self._reports: dict[str, tuple[float, bool, str]] = {}
         node.create_subscription(
             DiagnosticArray,
             config.topics.status.diagnostics,
@@ -188,25 +180,17 @@ class NodeHealth:
 
     def node_statuses(self) -> list[NodeStatus]:
         """The status of each of NODES. Thread-safe. A silent node is not ok after MAX_AGE_S."""
-        now = time.monotonic()
-        found = [self._status_of(name, now) for name in NODES]
-        status = self._readings().get('adapter')
-        if status is not None:
-            age = now - status.received_s
-            adapter = found[0]
-            ok = age <= self._adapter_max_age_s and not self._failed('adapter')
-            found[0] = NodeStatus('adapter', ok, age, adapter.text)
+        now, reading = time.monotonic(), self._readings().get('adapter')
+        found = []
+        for name in NODES:
+            at_s, failed, text = self._reports.get(name, (-math.inf, False, ''))
+            longest_s = MAX_AGE_S
+            if name == 'adapter' and reading is not None:
+                at_s, longest_s = reading.received_s, self._adapter_max_age_s
+            age = now - at_s
+            ok = age <= longest_s and not failed
+            found.append(NodeStatus(name, ok, age if age < math.inf else None, text))
         return found
-
-    def _status_of(self, name: str, now: float) -> NodeStatus:
-        report = self._reports.get(name)
-        if report is None:
-            return NodeStatus(name, False, None)
-        age = now - report.at_s
-        return NodeStatus(name, age <= MAX_AGE_S and not report.failed, age, report.text)
-
-    def _failed(self, name: str) -> bool:
-        return name in self._reports and self._reports[name].failed
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         """Runs in the thread that spins the node."""
@@ -217,4 +201,4 @@ class NodeHealth:
                 text = (
                     '' if status.level == DiagnosticStatus.OK else clip(status.message, MAX_TEXT)
                 )
-                self._reports[name] = _NodeReport(time.monotonic(), failed, text)
+                self._reports[name] = time.monotonic(), failed, text

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 import math
 import time
 
@@ -94,7 +95,6 @@ class MessageIntake:
 # the rover's sensors (0.1 s), so that jitter costs no reading.
 MIN_PERIOD_S = 0.05
 MAX_STATUS_CHARS = 16_384  # a status of the adapter has about 1,000
-BODY_OFFSET_BYTES = 12  # of a CDR message: after 4 bytes of encapsulation and 8 of the stamp
 
 
 class TelemetrySource:
@@ -116,7 +116,6 @@ class TelemetrySource:
         self._transforms, self._frames = transforms, config.topics.tf
         self._thresholds = config.thresholds
         self._readings: dict[str, Reading] = {}
-        self._last_odometry = b''  # body of the last message
         rover = config.topics.rover
         subscribe = node.create_subscription
         subscribe(String, config.topics.status.adapter, self._on_adapter, history_qos(1))
@@ -136,24 +135,15 @@ class TelemetrySource:
         self._readings = {**self._readings, source: reading}
 
     def _on_odometry(self, data: bytes) -> None:
-        """Decoding is expensive: a message that comes too soon is skipped, and a repeated body is
-        not decoded again. An unreadable message is skipped too; the reading then grows old.
+        """Decoding is expensive: a message that comes too soon is skipped. So is an unreadable
+        one; the reading then grows old.
         """
-        body = data[BODY_OFFSET_BYTES:]
         if self._is_too_soon('odometry'):
             return
-        if body != self._last_odometry:
-            try:
-                value = _odometry(read_message(data, Odometry))
-            except UnreadableMessage:
-                return
-            self._last_odometry = body
-        else:
-            value = self._readings['odometry'].value
-        self._store_reading('odometry', value)
+        with suppress(UnreadableMessage):
+            self._store_reading('odometry', _odometry(read_message(data, Odometry)))
 
     def _on_scan(self, data: bytes) -> None:
-        """A repeated scan is decoded again: its frame may have moved."""
         if self._is_too_soon('scan'):
             return
         try:

@@ -16,9 +16,8 @@ subscriptions and clients are destroyed in the spin thread.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-import importlib
 import itertools
-import math
+from numbers import Integral, Real
 import re
 import threading
 import time
@@ -43,6 +42,7 @@ from curiosity_rosa_demo.infra.ros_io import (
     UnreadableMessage,
 )
 from curiosity_rosa_demo.infra.tf import TransformSource
+from curiosity_rosa_demo.recording.channels import message_class
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 from rclpy.parameter import parameter_value_to_python
@@ -63,7 +63,7 @@ MAX_TEXT_CHARS = 200  # of a value
 PARAMETER_TIMEOUT_S = 2.0
 INFINITE_NS = 2**62  # DDS implementations report infinite durations as one of several large ones
 _ACTION = '/_action/'
-_MESSAGE_TYPE = re.compile(r'([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)')
+_MESSAGE_TYPE = re.compile('[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*')
 
 
 class RclpyGraph:
@@ -279,12 +279,9 @@ def _listening_qos(publishers: Sequence[Endpoint]) -> QoSProfile:
 
 def _message_class(name: str) -> Any:
     """The class of a type such as ``std_msgs/msg/String``; None if it is not installed."""
-    found = _MESSAGE_TYPE.fullmatch(name)
-    if found is None:
-        return None
     try:
-        return getattr(importlib.import_module(f'{found[1]}.msg'), found[2], None)
-    except ImportError:
+        return message_class(name) if _MESSAGE_TYPE.fullmatch(name) else None
+    except (ImportError, AttributeError):
         return None
 
 
@@ -316,23 +313,14 @@ def _value_text(value: Any) -> str:
         return f'[{len(value)} bytes]'
     if isinstance(value, str):
         return clip(printable(value[: 4 * MAX_VALUE_CHARS]), MAX_VALUE_CHARS)
-    if isinstance(value, float):
-        return f'{value:.4g}' if math.isfinite(value) else str(value)
-    if isinstance(value, bool | int):
+    if isinstance(value, Integral):
         return str(value)
+    if isinstance(value, Real):
+        return f'{float(value):.4g}'
     try:
         count = len(value)
-    except TypeError:
-        return clip(printable(type(value).__name__), MAX_VALUE_CHARS)
+    except TypeError:  # a message in a list, or below MAX_DEPTH
+        return type(value).__name__
     if count > MAX_ITEMS:
         return f'[{count} values]'
-    return '[' + ', '.join(_item_text(each) for each in value) + ']'
-
-
-def _item_text(item: Any) -> str:
-    if hasattr(item, 'get_fields_and_field_types'):
-        return type(item).__name__
-    try:
-        return _value_text(float(item) if not isinstance(item, str | bool | int) else item)
-    except (TypeError, ValueError):
-        return type(item).__name__
+    return '[' + ', '.join(map(_value_text, value)) + ']'
