@@ -24,24 +24,16 @@ from curiosity_rosa_demo.agent.react import act, think
 from curiosity_rosa_demo.agent.react.answer import ask
 from curiosity_rosa_demo.agent.react.loop import TurnExecutor
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun, status_of
+from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.runner import SkillRunner as TaskRunner
 from curiosity_rosa_demo.agent.tasks.runs import TaskSkill
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.table import MAX_ENDED_TASKS
-from curiosity_rosa_demo.agent.tasks.task import (
-    BadTask,
-    Event,
-    EventType,
-    SkillFailed,
-    Task,
-    TaskError,
-    UnknownTask,
-)
+from curiosity_rosa_demo.agent.tasks.task import BadTask, SkillFailed, TaskError, UnknownTask
 from curiosity_rosa_demo.domain.brain_state import BrainState, Json, SkillResult
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import LightScore, Model, Stamp, ToolResult
-from curiosity_rosa_demo.domain.task_state import LifecycleState
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from langgraph.graph import END, START, StateGraph
