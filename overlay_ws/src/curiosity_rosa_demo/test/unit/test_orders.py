@@ -232,6 +232,7 @@ ORDERS = [row[-1] for row in QUESTIONS if row[1] == 'ORDER']
 
 @settings(max_examples=examples(200))
 @given(st.sampled_from(ASKED), st.sampled_from([row[4] for row in GRAPH]), st.sampled_from(ORDERS))
+@example('どこにいますか', 'list all topics', 'would you mind opening the mast?')
 def test_an_order_beside_a_question_is_not_lost(question: str, graph: str, order: str) -> None:
     """Nor is it carried out unseen: the whole text is a goal, or the agent asks back."""
     text = f'{question}{"" if question.endswith(("?", "？")) else "."} {order}.'

@@ -39,7 +39,7 @@ from curiosity_rosa_demo.domain.operation import call_text, Exchange
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
 from examples import examples
 from harness import wait_until
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from langchain_core.agents import AgentAction
 import pytest
@@ -229,6 +229,19 @@ decisions = st.builds(
     beside=st.booleans(),
     react=ends,
 )
+@example(
+    Decision(),
+    'ABORT',
+    'PARAM_INVALID',
+    False,
+    {
+        'failures_in_a_row': 1,
+        'same_in_a_row': 0,
+        'refused_in_a_row': 3,
+        'spent': Spent(steps=1),
+        'iter': 1,
+    },
+)
 def test_a_turn_ends_when_it_must_and_only_then(
     decision: Decision, exhausted: str, failure: str, beside: bool, react: Any
 ) -> None:
@@ -253,7 +266,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
         or (steps >= most and refused > 0)
         or steps > most
         or loops > MAX_LOOPS_PER_STEP * (most + 1)
-        or refused >= PATIENCE.refused_in_a_row
+        or (refused >= PATIENCE.refused_in_a_row and (beside or mapped != 'ASK_HUMAN'))
     ):
         end = 'ABORT'
     elif mapped == 'ASK_HUMAN':

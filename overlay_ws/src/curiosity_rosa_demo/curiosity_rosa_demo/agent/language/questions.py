@@ -78,9 +78,14 @@ def read_text(folded: str, language: str) -> Reading:
     """
     if len(folded) > MAX_QUESTION_CHARS:
         return _ORDER
-    sentences = (each.strip(' .!;,:') for each in _SENTENCE.findall(without_gaps(folded)))
-    read = (_read_sentence(each, language) for each in sentences)
-    readings = [reading for reading in read if reading is not None]
+    with_cjk = re.search(f'[{CJK}]', folded) is not None
+    readings: list[Reading] = []
+    for each in _SENTENCE.findall(without_gaps(folded)):
+        sentence = each.strip(' .!;,:')
+        is_english = with_cjk and re.search(f'[{CJK}]', sentence) is None
+        reading = _read_sentence(sentence, DEFAULT if is_english else language)
+        if reading is not None:
+            readings.append(reading)
     kinds = {reading.kind for reading in readings}
     for kind in (Kind.ORDER, Kind.DOUBT, Kind.OPEN_QUESTION):
         if kind in kinds:
