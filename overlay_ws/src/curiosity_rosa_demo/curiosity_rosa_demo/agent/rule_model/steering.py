@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
 )
 from curiosity_rosa_demo.agent.rule_model.decision import TurnView
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 FIRST_HOP_S = 6.0
@@ -44,15 +44,10 @@ def motions_of(view: TurnView, facts: Beliefs) -> Motions:
     speed, arc = _speed(facts), _arc(facts)
     known = view.rover.speeds
     grip = speed / known.straight if speed else arc[0] / known.arc if arc else 1.0
-    turn_speed, turn_rate = arc or (grip * known.arc, grip * known.turn)
-    return Motions(
-        costs={name: view.cost(name) for name in MOTIONS if name in view.tools},
-        longest_s=view.longest_s,
-        speed=speed or grip * known.straight,
-        turn_speed=turn_speed,
-        turn_rate=turn_rate,
-        rover=view.rover,
-    )
+    turn = arc or (grip * known.arc, grip * known.turn)
+    speeds = MotionSpeeds(speed or grip * known.straight, *turn)
+    costs = {name: view.cost(name) for name in MOTIONS if name in view.tools}
+    return Motions(costs, view.longest_s, speeds, view.rover)
 
 
 def first_at_most(motions: Motions, facts: Beliefs) -> dict[str, float]:
@@ -61,7 +56,7 @@ def first_at_most(motions: Motions, facts: Beliefs) -> dict[str, float]:
     """
     at_most = dict(facts.longest_s)
     for name, free_m in facts.free_m.items():
-        speed = motions.turn_speed if DIRECTIONS[name] else motions.speed
+        speed = motions.speeds.arc if DIRECTIONS[name] else motions.speeds.straight
         seconds = max(0.0, free_m - motions.rover.stop_m) / speed
         at_most[name] = min(seconds, at_most.get(name, seconds))
     return at_most
