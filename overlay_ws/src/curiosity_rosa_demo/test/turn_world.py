@@ -179,8 +179,8 @@ class Answering(ApprovalQueue):
         self.on_change = self.hear
 
     def hear(self) -> None:
-        if self.oldest_question is not None:
-            self.asked.append(self.oldest_question)
+        if self.questions:
+            self.asked.append(self.questions[0])
             self.answer(self.answers.pop(0))
 
 

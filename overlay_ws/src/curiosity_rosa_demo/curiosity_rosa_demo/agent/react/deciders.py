@@ -236,7 +236,8 @@ class ModelDecider:
         if fallback is not None and stands_in:
             if turn.takeovers >= self._most_takeovers:  # told when it began to finish the turn
                 return self.rules.decide(turn)
-            if why := self._takeover_reason(turn):
+            refused = refused_too_often(turn, env)
+            if why := refusals_text(turn) if refused else stuck_reason(turn, env):
                 self._count_takeover(turn)
                 return self._by_rules(turn, why)
             if why := fallback.unavailable_reason():
@@ -274,12 +275,6 @@ class ModelDecider:
         text = f'The rule model decides this step: {why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
         return self.rules.decide(turn)
-
-    def _takeover_reason(self, turn: Turn) -> str:
-        """Why the model is not asked for this step; empty if it is asked."""
-        if refused_too_often(turn, self._env):
-            return refusals_text(turn)
-        return stuck_reason(turn, self._env)
 
     def _count_takeover(self, turn: Turn) -> None:
         turn.takeovers = min(turn.takeovers + 1, self._most_takeovers)

@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
+    ToolCall,
     TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
@@ -118,8 +119,7 @@ def search_without_a_pose(view: TurnView) -> Decision | None:
     motion = search_motion(view, view.beliefs)
     if motion is None or (view.beliefs.new_view and not view.beliefs.moves):
         return view.capture('drove_as_planned')
-    why = view.why(motion.why, gain=f'{motion.gain:.2f}')
-    return _drive(view, motion.tool, motion.duration_s, why)
+    return _drive(view, motion)
 
 
 def go_to_the_next_look(view: TurnView) -> Decision:
@@ -136,7 +136,7 @@ def go_to_the_next_look(view: TurnView) -> Decision:
         return view.capture('arrived')
     where = {'x': f'{look.x:.1f}', 'y': f'{look.y:.1f}'}
     why = view.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
-    return _drive(view, look.tool, view.seconds(look.seconds), why)
+    return _drive(view, ToolCall(look.tool, why, {'duration_s': view.seconds(look.seconds)}))
 
 
 def _light(view: TurnView, pose: Place) -> LightBelief:
@@ -168,12 +168,12 @@ def _look_from(
     )
 
 
-def _drive(view: TurnView, tool: str, seconds: float, why: str) -> Decision:
+def _drive(view: TurnView, motion: ToolCall) -> Decision:
     if not view.beliefs.mast.is_stowed:
-        return view.call('mast_close', 'stow_to_drive', why=why)
+        return view.call('mast_close', 'stow_to_drive', why=motion.thought)
     if (part := view.beliefs.sticks_out) in view.tools:
         return view.call(part, 'stow_the_part')
-    return view.call(tool, 'drive', {'duration_s': seconds}, why=why)
+    return view.call(motion.tool, 'drive', motion.args, why=motion.thought)
 
 
 EXPLORE_RULES = (

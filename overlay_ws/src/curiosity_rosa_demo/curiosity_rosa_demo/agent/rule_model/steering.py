@@ -13,7 +13,6 @@ World frame, metres, radians, seconds. Speeds come from the results of earlier m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
@@ -21,7 +20,7 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     MotionBelief,
     SCORE_TOLERANCE,
 )
-from curiosity_rosa_demo.agent.rule_model.decision import TurnView
+from curiosity_rosa_demo.agent.rule_model.decision import ToolCall, TurnView
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds
 from curiosity_rosa_demo.domain.skills import MOTIONS
@@ -29,14 +28,6 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 FIRST_HOP_S = 6.0
 SHORTEST_M = 0.2  # a shorter way is as much noise as speed
 SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every direction
-
-
-@dataclass(frozen=True)
-class Motion:
-    tool: str
-    duration_s: float
-    why: str  # the key of its reason
-    gain: float = 0.0  # of the score, by the last hop
 
 
 def motions_of(view: TurnView, facts: Beliefs) -> Motions:
@@ -89,7 +80,7 @@ def _arc(facts: Beliefs) -> tuple[float, float] | None:
     return None
 
 
-def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
+def search_motion(view: TurnView, facts: Beliefs) -> ToolCall | None:
     """The next motion without a course, or None if a capture is due.
 
     Drives straight on while the score rises, else turns first.
@@ -99,9 +90,9 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if since:
         if since[-1].tool == 'move_forward':
             return None
-        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), 'new_direction')
+        return _hop(view, 2 * FIRST_HOP_S, 'new_direction')
     if not drives:
-        return Motion('move_forward', view.seconds(FIRST_HOP_S), 'first_hop_for_score')
+        return _hop(view, FIRST_HOP_S, 'first_hop_for_score')
     before = [
         look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
@@ -109,11 +100,15 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
         wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
-        return Motion('move_forward', view.seconds(wanted), 'last_hop_gained', gain)
+        return _hop(view, wanted, 'last_hop_gained', gain=f'{gain:.2f}')
     arc = _arc(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
     wanted = angle / arc[1] if arc else view.longest_s
-    return Motion('turn_left', view.seconds(wanted), 'last_hop_was_dark')
+    return view.call('turn_left', 'last_hop_was_dark', {'duration_s': view.seconds(wanted)})
+
+
+def _hop(view: TurnView, wanted_s: float, why: str, **values: str) -> ToolCall:
+    return view.call('move_forward', why, {'duration_s': view.seconds(wanted_s)}, **values)
 
 
 def _between(facts: Beliefs) -> list[MotionBelief]:
