@@ -419,7 +419,7 @@ class Episode:
 
     def _answer(self) -> None:
         """The person who is asked. Nobody says yes to a way out of the fence."""
-        question = self._queue.oldest_question
+        question = next(iter(self._queue.questions), None)
         if question is None:
             return
         self.record.asked += 1

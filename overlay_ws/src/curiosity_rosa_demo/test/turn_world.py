@@ -57,10 +57,8 @@ from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import ModelCalled
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 from curiosity_rosa_demo.trace.trace_codec import new_event
-from langchain.agents.output_parsers.tools import ToolAgentAction
-from langchain_core.agents import AgentFinish
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, ToolCall
 from tool_rover import Hurry, SimulatedRover
 
 KEY = 'sk-Zq7Xv0PpW3Kj9Lm2Nb5Tg8Rf4Hd6Yc1'
@@ -181,8 +179,8 @@ class Answering(ApprovalQueue):
         self.on_change = self.hear
 
     def hear(self) -> None:
-        if self.oldest_question is not None:
-            self.asked.append(self.oldest_question)
+        if self.questions:
+            self.asked.append(self.questions[0])
             self.answer(self.answers.pop(0))
 
 
@@ -276,18 +274,17 @@ class World:
         yield from (str(message.content) for message in self.rosa.chat_history)
 
 
-def action(tool: str, arguments: Any = None, *, text: str = '') -> ToolAgentAction:
-    call: Any = {'tool': tool, 'tool_input': {} if arguments is None else arguments, 'log': ''}
-    return ToolAgentAction(**call, tool_call_id=f'c{next(_ids)}', message_log=[AIMessage(text)])
+def action(tool: str, arguments: Json | None = None) -> ToolCall:
+    return ToolCall(name=tool, args=arguments or {}, id=f'c{next(_ids)}')
 
 
-def finish(answer: Any = 'Done.') -> AgentFinish:
-    return AgentFinish({'output': answer}, '')
+def finish(answer: str = 'Done.') -> AIMessage:
+    return AIMessage(answer)
 
 
 class ScriptedAgent:
     """Answers question n with answer n of the script, the last one again and again. One that is
-    an exception is raised. ``asked`` are the questions.
+    an exception is raised, a list is the calls of an answer. ``asked`` are the questions.
     """
 
     def __init__(self, *script: Any) -> None:
@@ -299,7 +296,7 @@ class ScriptedAgent:
         self.asked.append(inputs)
         if isinstance(answer, BaseException):
             raise answer
-        return answer
+        return AIMessage('', tool_calls=answer) if isinstance(answer, list) else answer
 
 
 class Nodes:

@@ -107,9 +107,9 @@ class CuriosityRosa(ROSA):
         self._decider: Decider = RuleDecider(self._env)
         if self._model is None:
             return self._decider
-        _, prompt, _, parser = super()._get_agent().steps
+        _, prompt, *_ = super()._get_agent().steps
         sight = Sight(self._llm, self._env.world.pictures) if self._env.can_see else None
-        agent = NextActionAgent(prompt, self._model, parser, self._our_tools, self._llm, sight)
+        agent = NextActionAgent(prompt, self._model, self._our_tools, self._llm, sight)
         self._decider = ModelDecider(self._env, agent)
         return self._decider
 

@@ -14,6 +14,7 @@ the rehearsal, the routine's planner, the paths of navigation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from typing import Any
@@ -71,6 +72,23 @@ class MotionSpeeds:
     @property
     def radius_m(self) -> float:
         return self.arc / self.turn
+
+    def way_of(self, tool: str, arguments: Mapping[str, Any]) -> tuple[float, float] | None:
+        """Metres and turn, as of ``along``, of a call that drives one line or arc; None: it drives
+        none, or lacks its number.
+        """
+        seconds, metres, degrees = (
+            finite_float(arguments.get(key)) for key in ('duration_s', 'distance_m', 'angle_deg')
+        )
+        if tool in DIRECTIONS and seconds is not None:
+            side, seconds = DIRECTIONS[tool], max(0.0, seconds)
+            return (self.arc if side else self.straight) * seconds, side * self.turn * seconds
+        if tool == 'drive_distance' and metres is not None:
+            return max(0.0, metres), 0.0
+        if tool == 'turn_angle' and degrees is not None:
+            turn = math.radians(degrees)
+            return abs(turn) * self.radius_m, turn
+        return None
 
 
 def along(

@@ -78,7 +78,7 @@ def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_le
     turn = Asking(approval_queue, question(), Meanwhile(waits.set))
     assert waits.wait(WAIT_S)
     with turn.cancellation.hold_back():  # the turn cannot leave
-        wait_until(lambda: approval_queue.oldest_question is None, 'the question to be gone', 2.0)
+        wait_until(lambda: not approval_queue.questions, 'the question to be gone', 2.0)
         with pytest.raises(QuestionNotFound, match=r'^No question is open\.$'):
             approval_queue.answer(YES)
     assert turn.end() == ApprovalAnswer(REJECT, why='no answer within 0.1 s')
@@ -87,7 +87,7 @@ def test_after_the_time_out_no_answer_is_taken_however_long_the_turn_takes_to_le
 def test_a_stopped_turn_does_not_ask_and_with_nobody_there_the_answer_is_no_at_once() -> None:
     heard: list[Question | None] = []
     approval_queue = ApprovalQueue(timeout_s=WAIT_S * 10)
-    approval_queue.on_change = lambda: heard.append(approval_queue.oldest_question)
+    approval_queue.on_change = lambda: heard.append(next(iter(approval_queue.questions), None))
     no = ApprovalAnswer(REJECT, why='nobody is there to answer')
     approval_queue.is_attended = False
     assert approval_queue.ask(question(), Cancellation()) == no
@@ -259,7 +259,7 @@ def test_each_way_to_answer_and_what_answers_no_question(bench: RuntimeBench) ->
         ask(bench, drive(), line=f'look {number}')
         for wrong, problem in MISTAKES if number == 1 else ():
             says(bench, wrong, problem)
-            assert bench.session.approval_queue.oldest_question is not None
+            assert bench.session.approval_queue.questions
             assert not bench.console.last_outcome.ok
         says(bench, line, reply)
         assert answers(bench, number)[-1] == ('q1a2b3c4', answer)

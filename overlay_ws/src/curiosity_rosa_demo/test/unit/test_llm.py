@@ -48,12 +48,12 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain.agents.output_parsers.tools import ToolAgentAction
 from langchain_core.prompts import ChatPromptTemplate
 import pytest
 import rosa.rosa
 from tool_rover import SimulatedRover
 from turn_world import (
+    action,
     BY_ROUTINE,
     config_of,
     KEY,
@@ -65,12 +65,6 @@ from turn_world import (
     SimulatedRoverWorld,
     World,
 )
-
-
-def action_with(call_id: str) -> ToolAgentAction:
-    return ToolAgentAction(
-        tool='get_status', tool_input={}, log='', tool_call_id=call_id, message_log=[]
-    )
 
 
 class Raising:
@@ -110,7 +104,7 @@ def test_calls_that_hang_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_made_up_id_is_one_that_every_server_takes_and_the_servers_own_is_kept() -> None:
     owns = ['', 'call_x', 'call_x', '', 'rosa00004', '']
-    nodes = Nodes([action_with(own) for own in owns])
+    nodes = Nodes([{**action('get_status'), 'id': own} for own in owns])
     made: list[str] = []
     for own, each in zip(owns, nodes.think().exchanges, strict=True):
         assert each.call_id == own or re.fullmatch('[A-Za-z0-9]{9}', each.call_id)

@@ -41,20 +41,20 @@ from examples import examples
 from harness import wait_until
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from langchain_core.agents import AgentAction
+from langchain_core.messages import ToolCall
 import pytest
 from turn_world import action, Answering, finish, Nodes, SHIPPED, with_rules, World
 
 text = st.text(st.characters(exclude_categories=['Cs']), max_size=12)
 
 
-def decided(type_: str, **more: Any) -> list[AgentAction]:
+def decided(type_: str, **more: Any) -> list[ToolCall]:
     return [action('decide', {'type': type_, **more})]
 
 
 DECIDED: list[tuple[Any, str, str, str]] = [
     # what the model returns, how the turn ends, its answer, what the model is told
-    *((nothing, 'ABORT', NO_ANSWER_TEXT, '') for nothing in ([], finish(' \n'), finish(None))),
+    *((nothing, 'ABORT', NO_ANSWER_TEXT, '') for nothing in ([], finish(' \n'))),
     (decided('FINISH', reason='Enough seen.'), 'FINISH', 'Enough seen.', ''),
     (decided('ABORT', reason='Too dark.'), 'ABORT', 'Too dark.', ''),
     (decided('SWITCH_TASK', reason='Charge first'), 'SWITCH_TASK', 'Charge first', ''),

@@ -47,7 +47,7 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     status_text,
     step_text,
 )
-from curiosity_rosa_demo.domain.geometry import Place, XY
+from curiosity_rosa_demo.domain.geometry import MotionSpeeds, Place, XY
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, NEED_TO_CLOSE_MAST, ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
@@ -528,9 +528,7 @@ def test_darkness_without_end_is_reported() -> None:
 SEARCH = Motions(
     {name: COSTS[name] for name in MOTIONS},
     longest_s=LONGEST_S,
-    speed=PROFILE.straight,
-    turn_speed=PROFILE.arc,
-    turn_rate=PROFILE.turn,
+    speeds=PROFILE,
     rover=FIGURES,
 )
 ORIGIN = Place(0.0, 0.0, 0.0)
@@ -613,20 +611,20 @@ START = Place(1.0, -2.0, 0.5)
 def test_speeds_and_rate_are_those_between_the_poses_whatever_path_is_told(
     speed: float, seconds: float, told_m: float, side: float, rate: float, radius: float
 ) -> None:
-    def measured(tool: str, seconds: float, metres: float, turned: float) -> Motions:
+    def measured(tool: str, seconds: float, metres: float, turned: float) -> MotionSpeeds:
         way = START.yaw_rad + turned / 2.0
         x, y = START.x + metres * math.cos(way), START.y + metres * math.sin(way)
         end = Place(x, y, math.remainder(START.yaw_rad + turned, math.tau))
         moved = MotionBelief(tool, seconds, START, end, told_m, 0)
-        return motions_of(VIEW, Beliefs(FIGURES, pose=end, moves=[moved]))
+        return motions_of(VIEW, Beliefs(FIGURES, pose=end, moves=[moved])).speeds
 
     metres = speed * seconds
     assume(abs(metres - 0.2) > 1e-6)
-    straight = measured('move_forward', seconds, metres, 0.0).speed
+    straight = measured('move_forward', seconds, metres, 0.0).straight
     assert straight == pytest.approx(speed if metres > 0.2 else PROFILE.straight)
     chord = 2.0 * radius * math.sin(1.5 / 2.0)
     tool = 'turn_left' if side > 0.0 else 'turn_right'
     turn = measured(tool, 1.5 / rate, chord, 1.5 * side)
-    assert (turn.turn_rate, turn.turn_speed) == pytest.approx((rate, radius * rate))
+    assert (turn.turn, turn.arc) == pytest.approx((rate, radius * rate))
     # Of a rover that slips in a turn, the drive straight ahead is expected to slip as much.
-    assert turn.speed == pytest.approx(PROFILE.straight * radius * rate / PROFILE.arc)
+    assert turn.straight == pytest.approx(PROFILE.straight * radius * rate / PROFILE.arc)

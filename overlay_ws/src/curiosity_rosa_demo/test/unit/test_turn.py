@@ -256,7 +256,7 @@ ROWS = {
     'extra': wrong_call(
         'move_forward', '{"duration_s": 1, "speed": 9}', 'move_forward: speed: Extra inputs'
     ),
-    'old style': wrong_call('mast_open', '{"__arg1": "up"}', 'mast_open: arguments: Input'),
+    'old style': wrong_call('mast_open', '{"__arg1": "up"}', 'mast_open: __arg1: Extra inputs'),
     **{
         f'no tool {name!r}': Row(
             call(name, command='/move_forward std_srvs/srv/Empty; reboot'),

@@ -202,23 +202,16 @@ _SUM = (
 _log = logging.getLogger('curiosity_rosa.usage')
 
 
-class Scope(NamedTuple):
-    """For whom a call is made; '' for neither a turn nor a task, as for the policy."""
-
-    turn: str = ''
-    task: str = ''
-
-
 class Entry(NamedTuple):
-    """A call under way: its row, when it began in seconds since the epoch, and for whom."""
+    """A call under way: its row, when it began in seconds since the epoch, and for whom; '' for
+    neither a turn nor a task, as for the policy.
+    """
 
     row: int | None
     at: float
     day: str
-    scope: Scope
-
-
-OF_NOBODY = Scope()
+    turn: str
+    task: str
 
 
 class UsageLedger:
@@ -248,7 +241,7 @@ class UsageLedger:
     def open(self) -> None:
         """Read the sums of today. Blocks on the disk; ``admit`` does it too."""
         with self._lock:
-            self._show(OF_NOBODY)
+            self._show()
 
     def admit(self, input_tokens: int) -> Entry | BudgetRefusal:
         """Enter a call of this estimated input, for the turn of this context; or why it may not be
@@ -257,10 +250,10 @@ class UsageLedger:
         tokens = Tokens(input_tokens, estimated=True)
         cost = call_cost(self.llm, tokens)  # may import: without the lock
         order = current_order()  # a turn that resumes counts anew; its task goes on counting
-        scope = Scope(order.turn, order.task_id) if order.turn else OF_NOBODY
-        entry = Entry(None, self._now().timestamp(), self._today(), scope)
+        turn, task = order.turn, order.task_id if order.turn else ''
+        entry = Entry(None, self._now().timestamp(), self._today(), turn, task)
         with self._lock:
-            spent = {kind: each for kind, (_, each) in self._show(entry.scope).items()}
+            spent = {kind: each for kind, (_, each) in self._show(turn, task).items()}
             refusal = budget_refusal(self.llm, spent, input_tokens, cost)
             return refusal or entry._replace(row=self._enter(entry, tokens, cost))
 
@@ -269,8 +262,8 @@ class UsageLedger:
         llm, cost = self.llm, call_cost(self.llm, tokens)
         with self._lock:
             self._enter(entry, tokens, cost)
-        task, currency = entry.scope.task, llm.prices.currency
-        self._on_call(ModelCalled(llm.provider, llm.model, *tokens, cost, currency, task))
+        currency = llm.prices.currency
+        self._on_call(ModelCalled(llm.provider, llm.model, *tokens, cost, currency, entry.task))
 
     def recent_task_spending(self, task: str) -> Spending:
         """Of a task whose turn has ended just now. Never waits."""
@@ -296,19 +289,18 @@ class UsageLedger:
 
     # --- with the lock ------------------------------------------------------------------------
 
-    def _show(self, scope: Scope) -> dict[str, tuple[str, Spending]]:
+    def _show(self, turn: str = '', task: str = '') -> dict[str, tuple[str, Spending]]:
         """By scope its name and sum. A call of the policy leaves the last turn shown."""
-        names = {**scope._asdict(), 'day': self._today()}
+        names = {'turn': turn, 'task': task, 'day': self._today()}
         sums = {kind: (name, self._sum(kind, name)) for kind, name in names.items() if name}
-        self._shown = {**({} if scope.turn else self._shown), **sums}
+        self._shown = {**({} if turn else self._shown), **sums}
         return sums
 
     def _enter(self, entry: Entry, tokens: Tokens, cost: float | None) -> int | None:
         """The row of the entry."""
-        row, at, day, scope = entry
-        who = (row, at, day, *scope, self.llm.provider, self.llm.model)
+        who = (*entry, self.llm.provider, self.llm.model)
         row = self._run(_ENTER, (*who, *tokens, cost, self.llm.prices.currency)).lastrowid
-        self._show(scope)
+        self._show(entry.turn, entry.task)
         return row
 
     def _sum(self, kind: str, name: str) -> Spending:

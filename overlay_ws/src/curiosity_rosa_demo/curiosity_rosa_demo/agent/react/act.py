@@ -23,7 +23,7 @@ from curiosity_rosa_demo.agent.react.plan import (
     retry_step,
     trace_steps,
 )
-from curiosity_rosa_demo.agent.react.rehearse import compare_op, compare_plan
+from curiosity_rosa_demo.agent.react.rehearse import compare_approved, compare_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     comparable,
     refusals_text,
@@ -69,8 +69,7 @@ def dispatch(turn: Turn, env: TurnEnvironment) -> ToolResult | None:
     env.trace(TraceKind.ACT, op.text, tool_name=op.skill, data={'arguments': op.arguments})
     with under_order(replace(current_order(), call=op, approval=turn.approval)):
         done = env.skill_executor.result_of(op.skill, op.arguments, env.cancellation)
-    if turn.approval is not None and turn.approval.rehearsal is not None:
-        compare_op(turn.approval.rehearsal, env, finite_float(done.data.get('distance_m')))
+    compare_approved(turn.approval, done, env, env.said.language)
     return done
 
 

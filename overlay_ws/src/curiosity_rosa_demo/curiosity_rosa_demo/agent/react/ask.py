@@ -69,11 +69,6 @@ class ApprovalQueue:
         """The open questions, the oldest first."""
         return [*self._open.values()]
 
-    @property
-    def oldest_question(self) -> Question | None:
-        """The oldest open question; None when none is open."""
-        return next(iter(self.questions), None)
-
     def reject_all(self) -> None:
         """Reject all open and future questions, because no operator is left."""
         with self._lock:

@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.react.plan import (
     record_step,
     trace_steps,
 )
-from curiosity_rosa_demo.agent.react.prompt import answer_text, calls_of, inputs_of, thought_text
+from curiosity_rosa_demo.agent.react.prompt import calls_of, inputs_of
 from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     exchange_to_retry,
@@ -61,7 +61,6 @@ from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, PlanStep, StepStat
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text, printable
 from curiosity_rosa_demo.trace.events import BudgetLimitReached
-from langchain_core.agents import AgentFinish
 from langchain_core.messages import BaseMessage
 
 NO_ANSWER_TEXT = 'The model answered nothing.'
@@ -92,7 +91,7 @@ class PlanDecider:
                     break
                 if turn.search is None:
                     return _choice_of(following.step, following)
-            choice = self._rules.decide(turn, beside_a_model=self._env.fallback is not None)
+            choice = self._rules.decide(turn)
             if choice.calls:
                 return choice
             assert turn.search is not None
@@ -143,7 +142,9 @@ class RetryDecider:
 
 
 class RuleDecider:
-    """The rule model: reads the turn and the skills."""
+    """The rule model: reads the turn and the skills. Its choices are marked where it stands in for
+    a model.
+    """
 
     def __init__(self, env: TurnEnvironment) -> None:
         self._env, config = env, env.config
@@ -153,7 +154,7 @@ class RuleDecider:
         self._bright_x = float(bright[1]) if bright else None
         self._stows = [part.stow_command for part in config.robot.appendages.values()]
 
-    def view(self, turn: Turn, *, beside_a_model: bool = False) -> TurnView:
+    def view(self, turn: Turn) -> TurnView:
         """The turn as the rules see it; in a search that is a step of a plan, of this step alone.
         Beside a model they do not see its refused proposals, which are no failure of the skill.
         """
@@ -161,7 +162,7 @@ class RuleDecider:
         costs = self._env.config.tool_costs
         longest_s = (_longest_s(skills[name]) for name in MOTIONS if name in skills)
         steps = [each for each in turn.exchanges if each.result is not None]
-        if beside_a_model:
+        if self._env.fallback is not None:
             steps = [each for each in steps if each.op or each.by or each.plan_step is not None]
         wanted: Intent | None = None
         if (search := turn.search) is not None:
@@ -182,11 +183,11 @@ class RuleDecider:
             wanted=wanted,
         )
 
-    def decide(self, turn: Turn, *, beside_a_model: bool = False) -> Choice:
+    def decide(self, turn: Turn) -> Choice:
         """The end of a search that is a step of a plan has no calls, as that of a turn."""
         self._env.cancellation.check()
-        by = ROUTINE if beside_a_model else ''
-        decision = rules.decide(self.view(turn, beside_a_model=beside_a_model))
+        by = '' if self._env.fallback is None else ROUTINE
+        decision = rules.decide(self.view(turn))
         if isinstance(decision, FinalAnswer):
             kind = DecisionType.FINISH if decision.ok else DecisionType.ABORT
             return Choice(kind, decision.text, by=by)
@@ -234,8 +235,9 @@ class ModelDecider:
         stands_in = rules_may_decide(turn, env)
         if fallback is not None and stands_in:
             if turn.takeovers >= self._most_takeovers:  # told when it began to finish the turn
-                return self.rules.decide(turn, beside_a_model=True)
-            if why := self._takeover_reason(turn):
+                return self.rules.decide(turn)
+            refused = refused_too_often(turn, env)
+            if why := refusals_text(turn) if refused else stuck_reason(turn, env):
                 self._count_takeover(turn)
                 return self._by_rules(turn, why)
             if why := fallback.unavailable_reason():
@@ -272,13 +274,7 @@ class ModelDecider:
             why = f'{why.removesuffix(".")}; it has stepped in {times} and finishes the turn.'
         text = f'The rule model decides this step: {why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
-        return self.rules.decide(turn, beside_a_model=True)
-
-    def _takeover_reason(self, turn: Turn) -> str:
-        """Why the model is not asked for this step; empty if it is asked."""
-        if refused_too_often(turn, self._env):
-            return refusals_text(turn)
-        return stuck_reason(turn, self._env)
+        return self.rules.decide(turn)
 
     def _count_takeover(self, turn: Turn) -> None:
         turn.takeovers = min(turn.takeovers + 1, self._most_takeovers)
@@ -314,17 +310,14 @@ class ModelDecider:
         sentences = SentenceStream(lambda text: env.trace(kind, text))
         inputs, llm = inputs_of(turn, env, rejected), env.config.agent.llm
         try:
-            outcome = decide(self.agent, inputs, llm, env.cancellation, sentences)
-            if isinstance(outcome, AgentFinish):
-                text = answer_text(outcome)
-                if not text:
-                    raise UnusableAnswer(NO_ANSWER_TEXT)
-                return Choice(DecisionType.FINISH, text)
-            if not outcome:
+            message = decide(self.agent, inputs, llm, env.cancellation, sentences)
+            text = message.text().strip()
+            if message.tool_calls:
+                sentences.finish(text)
+                return Choice(reason=text, calls=calls_of(message))
+            if not text:
                 raise UnusableAnswer(NO_ANSWER_TEXT)
-            thought = thought_text(outcome)
-            sentences.finish(thought)
-            return Choice(reason=thought, calls=calls_of(outcome))
+            return Choice(DecisionType.FINISH, text)
         finally:
             sentences.close()
 
@@ -335,11 +328,8 @@ class ModelDecider:
         if not choice.calls or not rules_may_decide(turn, self._env):
             return ''
         tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
-        if not isinstance(arguments, dict):
-            return ''
-        view = self.rules.view(turn, beside_a_model=True)
         here = Place.known(*map(turn.observation.get, ('x', 'y', 'yaw_rad')))
-        cost = detour_cost(view, tool, arguments, here)
+        cost = detour_cost(self.rules.view(turn), tool, arguments, here)
         if cost <= self._env.config.guardrails.patience.detour_cost:
             return ''
         more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
@@ -351,7 +341,5 @@ def _final_text(choice: Choice) -> str | None:
     if not choice.calls:
         return choice.reason
     tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
-    if tool != DECIDE_TOOL or not isinstance(arguments, dict):
-        return None
-    finishes = arguments.get('type') == DecisionType.FINISH.value
+    finishes = tool == DECIDE_TOOL and arguments.get('type') == DecisionType.FINISH.value
     return str(arguments.get('reason', '')) if finishes else None

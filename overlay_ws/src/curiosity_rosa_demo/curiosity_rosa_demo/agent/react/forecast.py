@@ -35,7 +35,12 @@ from curiosity_rosa_demo.agent.react.situation import (
     situation_of_facts,
 )
 from curiosity_rosa_demo.agent.skills.drive import SpeedEstimate
-from curiosity_rosa_demo.agent.skills.paths import NavigationGoal, plan_drive
+from curiosity_rosa_demo.agent.skills.paths import (
+    metres_of,
+    NavigationGoal,
+    plan_drive,
+    SIDES,
+)
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Order
 from curiosity_rosa_demo.domain.brain_state import Spent
@@ -98,11 +103,6 @@ class MeasuredSpeeds:
 
 SAMPLE_M = 0.25  # between two places of a path
 MAX_SAMPLES = 200  # of one segment
-SIGNS = {'L': 1.0, 'S': 0.0, 'R': -1.0}
-
-
-class Unpredictable(Exception):
-    """Where the call leads cannot be known beforehand."""
 
 
 @dataclass(frozen=True)
@@ -126,45 +126,24 @@ class Segment:
 
 def segments_of(
     op: Operation, start: Place, speeds: MotionSpeeds, config: Config
-) -> tuple[Segment, ...]:
-    """How ``op``, which moves the base, drives from ``start``. Raises Unpredictable."""
-    arguments = op.arguments
-
-    def number(name: str) -> float:
-        value = finite_float(arguments.get(name))
-        if value is None:
-            raise Unpredictable(f'{op.skill} without {name}')
-        return value
-
-    if op.skill in DIRECTIONS:
-        seconds, side = max(0.0, number('duration_s')), DIRECTIONS[op.skill]
-        speed = speeds.arc if side else speeds.straight
-        return (Segment(speed * seconds, side * speeds.turn * seconds),)
-    if op.skill == 'drive_distance':
-        return (Segment(max(0.0, number('distance_m')), 0.0),)
-    if op.skill == 'turn_angle':
-        turn = math.radians(number('angle_deg'))
-        return (Segment(abs(turn) * speeds.radius_m, turn),)
-    navigation = config.agent.navigation
-    if op.skill == NAVIGATE_SKILL and navigation.provider == 'motions':
-        goal = NavigationGoal(number('x'), number('y'), finite_float(arguments.get('yaw_rad')))
-        return _way_to(goal, start, speeds, navigation.max_detour)
-    raise Unpredictable(op.skill)
-
-
-def _way_to(
-    goal: NavigationGoal, start: Place, speeds: MotionSpeeds, max_detour: float
-) -> tuple[Segment, ...]:
-    """The path that the navigation plans first."""
+) -> tuple[Segment, ...] | None:
+    """How ``op``, which moves the base, drives from ``start``: of a navigation, the path that it
+    plans first. None: that cannot be known beforehand.
+    """
+    way = speeds.way_of(op.skill, op.arguments)
+    if way is not None:
+        return (Segment(*way),)
+    navigation, radius = config.agent.navigation, speeds.radius_m
+    x, y, yaw_rad = (finite_float(op.arguments.get(key)) for key in ('x', 'y', 'yaw_rad'))
+    if op.skill != NAVIGATE_SKILL or navigation.provider != 'motions' or x is None or y is None:
+        return None
+    goal = NavigationGoal(x, y, yaw_rad)
     if goal.is_reached(start):
         return ()
-    longest_m = max_detour * goal.distance(start)
-    plan = plan_drive(start, goal, speeds.radius_m, longest_m=longest_m)
+    longest_m = navigation.max_detour * goal.distance(start)
+    plan = plan_drive(start, goal, radius, longest_m=longest_m)
     return tuple(
-        Segment(amount, 0.0)
-        if letter == 'S'
-        else Segment(amount * speeds.radius_m, SIGNS[letter] * amount)
-        for letter, amount in plan.segments
+        Segment(metres_of(each, radius), SIDES[each[0]] * each[1]) for each in plan.segments
     )
 
 
@@ -301,9 +280,8 @@ def _step(
         seconds = standing_seconds(op, stage.config)
         return StepForecast(**told, metres=0.0, seconds=seconds, end=here), []
     situation = replace(situation, x=here.x, y=here.y, yaw_rad=here.yaw_rad)
-    try:
-        segments = segments_of(op, here, speeds, stage.config)
-    except Unpredictable:
+    segments = segments_of(op, here, speeds, stage.config)
+    if segments is None:
         return None
     ways: list[Place] = []
     for segment in segments:

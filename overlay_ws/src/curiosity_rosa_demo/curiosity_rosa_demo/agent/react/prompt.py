@@ -13,7 +13,7 @@ A policy's model has a prompt of its own: agent/policy/chat_policy.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 import json
 from typing import Any
 
@@ -28,11 +28,7 @@ from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.serde import to_json
 from curiosity_rosa_demo.infra.config.agent import LlmConfig, Prompts
 from curiosity_rosa_demo.infra.spans import current_span
-from langchain.agents.format_scratchpad.tools import format_to_tool_messages
-from langchain.agents.output_parsers.tools import ToolAgentAction
-from langchain_core.agents import AgentAction, AgentFinish
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
-from langchain_core.outputs import ChatGeneration
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from rosa import RobotSystemPrompts
@@ -87,98 +83,68 @@ def inputs_of(
     memory = str(observation.pop('memory', ''))
     now = f'{OBSERVATION_HEADING}: {json.dumps(observation, ensure_ascii=False)}'
     context = [SystemMessage(text) for text in (memory, now) if text]
-    known = [each for each in turn.exchanges if each.result is not None]
     return {
         'input': turn.goal,
         'chat_history': [*context, *env.history],
-        'intermediate_steps': [_step(each) for each in known],
-        'pictures': {each.call_id: each.picture for each in known if each.picture},
+        'agent_scratchpad': [each for call in turn.exchanges for each in _messages_of(call)],
+        'pictures': {each.call_id: each.picture for each in turn.exchanges if each.picture},
         'rejected': rejected,
     }
 
 
-def _step(each: Exchange) -> tuple[AgentAction, str]:
-    arguments, result = each.arguments, each.result
-    # LangChain unwraps the argument "__arg1" into a bare value.
-    as_sent = arguments if isinstance(arguments, dict) else {'__arg1': arguments}
-    call: Any = {'name': each.tool, 'args': as_sent, 'id': each.call_id}
-    action = ToolAgentAction(
-        tool=each.tool,
-        tool_input=arguments,
-        log='',
-        tool_call_id=each.call_id,
-        message_log=[AIMessage(content=each.thought, tool_calls=[call])],
-    )
-    return action, '' if result is None else to_json(result)
+def _messages_of(each: Exchange) -> Iterator[BaseMessage]:
+    """The call and its result; nothing while that is not known."""
+    if each.result is not None:
+        call: Any = {'name': each.tool, 'args': each.arguments, 'id': each.call_id}
+        named = {'name': each.tool}
+        yield AIMessage(content=each.thought, tool_calls=[call])
+        yield ToolMessage(to_json(each.result), tool_call_id=each.call_id, additional_kwargs=named)
 
 
-def calls_of(actions: Iterable[AgentAction]) -> tuple[Exchange, ...]:
-    """The calls of one answer. Its text is the thought beside the first."""
+def calls_of(message: AIMessage) -> tuple[Exchange, ...]:
+    """The calls of one answer, of which there is one. Its text is the thought beside the first."""
     first, *others = [
         Exchange(
-            tool=action.tool,
-            input=json.dumps(action.tool_input),  # as text: a model may write NaN
-            call_id=getattr(action, 'tool_call_id', '') or '',
+            tool=call['name'],
+            input=json.dumps(call['args']),  # as text: a model may write NaN
+            call_id=call['id'] or '',
         )
-        for action in actions
+        for call in message.tool_calls
     ]
-    return first.model_copy(update={'thought': thought_text(actions)}), *others
-
-
-def thought_text(actions: Iterable[AgentAction]) -> str:
-    logs = getattr(next(iter(actions)), 'message_log', [])
-    texts = (text_of(message.content).strip() for message in logs)
-    return '\n'.join(text for text in texts if text)
-
-
-def answer_text(outcome: AgentFinish) -> str:
-    return text_of(outcome.return_values.get('output', '')).strip()
-
-
-def text_of(content: Any) -> str:
-    """A message's content as text: a string, or the text parts of a list of blocks."""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        parts = (part.get('text', '') if isinstance(part, dict) else part for part in content)
-        return ''.join(str(part) for part in parts)
-    return ''
+    return first.model_copy(update={'thought': message.text().strip()}), *others
 
 
 class NextActionAgent:
-    """ROSA's agent: its prompt, its model and its parser, called one after the other. As a
-    RunnableSequence they would cost twice as much, most of it in thread pools.
+    """ROSA's prompt and the model, called one after the other. As a RunnableSequence they would
+    cost twice as much, most of it in thread pools.
     """
 
     def __init__(
         self,
         prompt: Any,
         model: Any,
-        parser: Any,
         tools: list[BaseTool],
         llm: LlmConfig,
         sight: Sight | None = None,
     ) -> None:
         """``llm``: of ``model``. ``sight`` adds the pictures; None: the model cannot see."""
-        self._prompt, self._parser, self._llm, self._sight = prompt, parser, llm, sight
+        self._prompt, self._llm, self._sight = prompt, llm, sight
         self.model = model.bind_tools(tools, **tool_options(llm))
         self._schemas = [convert_to_openai_tool(tool) for tool in tools]
         self._offered = [tool.name for tool in tools]
 
-    def invoke(self, inputs: dict[str, Any], config: Any = None) -> Any:
-        """One decision: AgentFinish or a list of AgentActions. Raises UnusableAnswer."""
+    def invoke(self, inputs: dict[str, Any], config: Any = None) -> AIMessage:
+        """One answer that can be used. Raises UnusableAnswer and OutputParserException."""
         call, name = current_span(), self._llm.model or self._llm.provider
         call.rename(f'chat {name[:100]}')
         call.set({'gen_ai.provider.name': self._llm.provider, 'gen_ai.request.model': name})
         message = self.model.invoke(self.messages(inputs), config)
         call.set(call_attributes(message))
-        # The parser silently drops tool calls that it cannot read, so check them first.
-        message = usable_answer(message, self._offered)
-        return self._parser.parse_result([ChatGeneration(message=message)])
+        return usable_answer(message, self._offered)
 
     def messages(self, inputs: dict[str, Any]) -> list[BaseMessage]:
         """The request: as much of the talk and of the calls as the window holds."""
-        scratchpad = format_to_tool_messages(inputs['intermediate_steps'])
+        scratchpad = inputs['agent_scratchpad']
         if self._sight is not None:
             scratchpad = self._sight.with_pictures(scratchpad, inputs['pictures'])
         prompt = self._prompt.format_prompt(**{**inputs, 'agent_scratchpad': scratchpad})

@@ -22,15 +22,14 @@ from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.plan import NoOperation, step_operation, trace_plan
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
-from curiosity_rosa_demo.agent.tasks.origin import current_order
-from curiosity_rosa_demo.domain.geometry import Place
-from curiosity_rosa_demo.domain.models import TraceKind
+from curiosity_rosa_demo.agent.tasks.origin import Approval, current_order
+from curiosity_rosa_demo.domain.geometry import finite_float, Place
+from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep, UNFINISHED
 from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
 from curiosity_rosa_demo.infra.config.limits import RehearsalRules
 from curiosity_rosa_demo.trace.events import RehearsalCompared, RehearsalMade
-from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 
 def compared(
@@ -95,15 +94,35 @@ def comparison_text(real: Comparison, language: str) -> str:
     return say(f'rehearsal.{name}', language, gaps=gaps, limit=real.limit_m)
 
 
-def trace_comparison(trace: TraceFunction, rehearsal: Rehearsal, language: str) -> Rehearsal:
-    """Trace ``rehearsal.real``: a gap over its limit is an ERROR. Returns the rehearsal with the
-    text of it.
+def compare_approved(
+    approval: Approval | None, result: ToolResult, env: TurnEnvironment, language: str
+) -> None:
+    """Tell what came of an approved operation, if it was rehearsed."""
+    if approval is not None and approval.rehearsal is not None:
+        before_m, metres = approval.rehearsal.driven_m, finite_float(result.data.get('distance_m'))
+        driven_m = None if metres is None else before_m + metres
+        _compared(approval.rehearsal, env, driven_m, language)
+
+
+def _compared(
+    rehearsal: Rehearsal,
+    env: TurnEnvironment,
+    driven_m: float | None,
+    language: str,
+    step_id: int | None = None,
+) -> Rehearsal:
+    """The rehearsal, with what came of it once that is known. It is traced: a gap over its limit
+    is an ERROR.
     """
-    real = rehearsal.real
-    assert real is not None
-    text = comparison_text(real, language)
-    trace(**RehearsalCompared(rehearsal).trace_fields(text))
-    return rehearsal.model_copy(update={'text': f'{rehearsal.text}\n{text}'})
+    end, rules = env.world.pose(), env.config.guardrails.rehearsal
+    if end is None:
+        return rehearsal
+    done = compared(rehearsal, end.place, rules, driven_m=driven_m, step_id=step_id)
+    if done is None or done.real is None:
+        return rehearsal
+    text = comparison_text(done.real, language)
+    env.trace(**RehearsalCompared(done).trace_fields(text))
+    return done.model_copy(update={'text': f'{done.text}\n{text}'})
 
 
 # --- Of a turn ---------------------------------------------------------------------------------
@@ -148,24 +167,9 @@ def rehearse_op(turn: Turn, env: TurnEnvironment, op: Operation) -> Rehearsal | 
 
 def compare_plan(turn: Turn, env: TurnEnvironment, step_id: int) -> None:
     """Compare after a step that succeeded: a gap over its limit, and the plan's end, are told."""
-    if turn.rehearsal is not None:
-        done = _compared(turn.rehearsal, env, turn.spent.metres, step_id)
-        turn.rehearsal = done or turn.rehearsal
-
-
-def compare_op(rehearsal: Rehearsal, env: TurnEnvironment, metres: float | None) -> None:
-    """Tell what came of an approved operation that drove ``metres``; None: unknown."""
-    _compared(rehearsal, env, None if metres is None else rehearsal.driven_m + metres)
-
-
-def _compared(
-    rehearsal: Rehearsal, env: TurnEnvironment, driven_m: float | None, step_id: int | None = None
-) -> Rehearsal | None:
-    end, rules = env.world.pose(), env.config.guardrails.rehearsal
-    if end is None:
-        return None
-    done = compared(rehearsal, end.place, rules, driven_m=driven_m, step_id=step_id)
-    return None if done is None else trace_comparison(env.trace, done, env.said.language)
+    rehearsal, language = turn.rehearsal, env.said.language
+    if rehearsal is not None:
+        turn.rehearsal = _compared(rehearsal, env, turn.spent.metres, language, step_id)
 
 
 def _stage(env: TurnEnvironment) -> Stage:

@@ -25,7 +25,6 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import TOOLS
 from curiosity_rosa_demo.agent.language.sentence import Intent
-from curiosity_rosa_demo.agent.react.prompt import text_of
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.rule_model.rules import RULES
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
 from curiosity_rosa_demo.domain.text import clip, count_text
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
 
 STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
@@ -226,7 +226,7 @@ class SentenceStream(BaseCallbackHandler):
                 return
             if not self._text[self._emitted :].strip():
                 self._since_s = self._clock()
-            self._text += text_of(token)
+            self._text += AIMessage(token).text()
             while True:
                 found = _SENTENCE_END.search(self._text, self._emitted)
                 if found is None or not self._text[found.end() :].strip():

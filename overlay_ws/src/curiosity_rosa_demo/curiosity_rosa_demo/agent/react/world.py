@@ -95,20 +95,16 @@ class RoverWorld:
         graph: GraphReader = no_graph,
         pictures: SeenPictures | None = None,
     ) -> None:
-        self._client, self._config, self._ros_clock = client, config, ros_clock
+        self._client, self.config, self._ros_clock = client, config, ros_clock
         self._limits = Limits.of(config)
         self._legs = _DrivenLegs()
         self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
-        self._home: tuple[float, float] | None = None  # where the pose was known first
+        self.home: tuple[float, float] | None = None  # where the pose was known first
         self._fault = ''  # why the last motion ended early; '': it did not
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self.on_decision: Callable[[GateDecision], None] = lambda decision: None
         self._graph, self._on_violation = graph, on_violation
         self.pictures = pictures or SeenPictures()
-
-    @property
-    def config(self) -> Config:
-        return self._config
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
         """Call one of the ten tools. Raises TurnCancelled and ToolBroke.
@@ -122,7 +118,7 @@ class RoverWorld:
             refused = traced_check(name, lambda: self._call_refusal(name, arguments, before))
             if isinstance(refused, Refusal):
                 return refused.result()
-        run = ToolRun(self._client, self._config, self._ros_clock, name, cancellation)
+        run = ToolRun(self._client, self.config, self._ros_clock, name, cancellation)
         result = run.result(**arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
@@ -149,7 +145,7 @@ class RoverWorld:
         except ServiceFailed as failure:
             return _silent(failure, name)
         before.update(facts)
-        settings = self._config.skills.skills.get(name)
+        settings = self.config.skills.skills.get(name)
         risk = RiskLevel.HIGH if settings is None else settings.risk
         spent, order = self._legs.total_spent(self.spent()), current_order()
         asked = GateDecision.asked(Operation(name, arguments), facts, spent, risk, order)
@@ -187,18 +183,13 @@ class RoverWorld:
             status = {}
         return self.facts_of(status)
 
-    @property
-    def home(self) -> tuple[float, float] | None:
-        """Where the pose was known first, in metres of the world frame; None: not yet."""
-        return self._home
-
     def facts_of(self, status: dict[str, Any]) -> Json:
         """The facts with this status of the adapter. Calls nobody and does not block."""
         state = self.brain_state()
         moving = status.get('moving')
         x, y = finite_float(status.get('rover_x')), finite_float(status.get('rover_y'))
-        if self._home is None and x is not None and y is not None:
-            self._home = (x, y)
+        if self.home is None and x is not None and y is not None:
+            self.home = (x, y)
         return {
             'x': x,
             'y': y,
@@ -212,8 +203,8 @@ class RoverWorld:
             'mode': state.tasks.mode.value,
             'zones': list(state.world.zones),
             'safety_latch': state.robot.safety_latch,
-            'home_x': self._home[0] if self._home else None,
-            'home_y': self._home[1] if self._home else None,
+            'home_x': self.home[0] if self.home else None,
+            'home_y': self.home[1] if self.home else None,
             'distance_to_target': state.robot.distance_to_target,
         }
 

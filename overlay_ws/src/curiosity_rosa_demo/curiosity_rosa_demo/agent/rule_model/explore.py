@@ -24,14 +24,14 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     Decision,
     FinalAnswer,
     MAX_ATTEMPTS,
+    ToolCall,
     TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import Look, next_look
-from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
 from curiosity_rosa_demo.agent.rule_model.steering import first_at_most, motions_of, search_motion
 from curiosity_rosa_demo.agent.rule_model.texts import ground_text
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, Place
+from curiosity_rosa_demo.domain.geometry import finite_float, MotionSpeeds, Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
@@ -119,8 +119,7 @@ def search_without_a_pose(view: TurnView) -> Decision | None:
     motion = search_motion(view, view.beliefs)
     if motion is None or (view.beliefs.new_view and not view.beliefs.moves):
         return view.capture('drove_as_planned')
-    why = view.why(motion.why, gain=f'{motion.gain:.2f}')
-    return _drive(view, motion.tool, motion.duration_s, why)
+    return _drive(view, motion)
 
 
 def go_to_the_next_look(view: TurnView) -> Decision:
@@ -137,7 +136,7 @@ def go_to_the_next_look(view: TurnView) -> Decision:
         return view.capture('arrived')
     where = {'x': f'{look.x:.1f}', 'y': f'{look.y:.1f}'}
     why = view.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
-    return _drive(view, look.tool, view.seconds(look.seconds), why)
+    return _drive(view, ToolCall(look.tool, why, {'duration_s': view.seconds(look.seconds)}))
 
 
 def _light(view: TurnView, pose: Place) -> LightBelief:
@@ -169,12 +168,12 @@ def _look_from(
     )
 
 
-def _drive(view: TurnView, tool: str, seconds: float, why: str) -> Decision:
+def _drive(view: TurnView, motion: ToolCall) -> Decision:
     if not view.beliefs.mast.is_stowed:
-        return view.call('mast_close', 'stow_to_drive', why=why)
+        return view.call('mast_close', 'stow_to_drive', why=motion.thought)
     if (part := view.beliefs.sticks_out) in view.tools:
         return view.call(part, 'stow_the_part')
-    return view.call(tool, 'drive', {'duration_s': seconds}, why=why)
+    return view.call(motion.tool, 'drive', motion.args, why=motion.thought)
 
 
 EXPLORE_RULES = (
@@ -201,7 +200,7 @@ def detour_cost(
     pose = facts.pose or measured
     if pose is None or view.intent.kind != 'explore':
         return 0.0
-    after = _pose_after(pose, tool, arguments, motions_of(view, facts))
+    after = _pose_after(pose, tool, arguments, motions_of(view, facts).speeds)
     if after is None:
         return 0.0
     belief = _light(view, pose)
@@ -215,21 +214,12 @@ def detour_cost(
 
 
 def _pose_after(
-    pose: Place, tool: str, arguments: Mapping[str, Any], motions: Motions
+    pose: Place, tool: str, arguments: Mapping[str, Any], speeds: MotionSpeeds
 ) -> Place | None:
     """Where the call leads as the rover's motions were measured; None: it is no motion."""
-    seconds = finite_float(arguments.get('duration_s'))
-    if tool in DIRECTIONS and seconds is not None:
-        speed = motions.turn_speed if DIRECTIONS[tool] else motions.speed
-        turn = DIRECTIONS[tool] * motions.turn_rate * seconds
-        return pose.after(speed * seconds, turn)
-    metres = finite_float(arguments.get('distance_m'))
-    if tool == 'drive_distance' and metres is not None:
-        return pose.after(metres, 0.0)
-    degrees = finite_float(arguments.get('angle_deg'))
-    if tool == 'turn_angle' and degrees is not None:
-        turn = math.radians(degrees)
-        return pose.after(abs(turn) * motions.radius_m, turn)
+    way = speeds.way_of(tool, arguments)
+    if way is not None:
+        return pose.after(*way)
     x, y = finite_float(arguments.get('x')), finite_float(arguments.get('y'))
     if tool == 'navigate_to_pose' and x is not None and y is not None:
         return Place(x, y, math.atan2(y - pose.y, x - pose.x))

@@ -119,8 +119,8 @@ def next_look(
     arc = min(calls['turn_left'], calls['turn_right']) / motions.longest_s
     rates = _Prices(
         look=capture + calls['mast_open'] + calls['mast_close'],
-        radian=arc / motions.turn_rate,
-        metre=calls['move_forward'] / motions.longest_s / motions.speed,
+        radian=arc / motions.speeds.turn,
+        metre=calls['move_forward'] / motions.longest_s / motions.speeds.straight,
     )
     reached = _reached(pose, motions, obstacles, first_at_most)
     limited, anywhere = bool(obstacles or first_at_most), reached[1:]
@@ -162,7 +162,7 @@ def _reached(
 ) -> Floats:
     """The poses within reach of a look, the start first, with their COST."""
     turns = [motions.costs[tool] for tool in ('turn_left', 'turn_right') if tool in motions.costs]
-    half_circle = math.ceil(math.pi / (motions.turn_rate * motions.longest_s))
+    half_circle = math.ceil(math.pi / (motions.speeds.turn * motions.longest_s))
     ahead = motions.costs.get('move_forward', 0.0)
     farthest = max(FARTHEST_COST, min(turns, default=0.0) * half_circle + 2.0 * ahead)
     rows: list[Floats] = []
@@ -206,7 +206,7 @@ def _extended(
     aside = np.abs((ANGLES[:, None] - poses[:, YAW] + math.pi) % math.tau - math.pi)
     # A turn to the light advances by up to a radius. One more look than needed pays for what a
     # single score leaves open.
-    advance_m = motions.radius_m * np.sin(np.minimum(aside, math.pi / 2))
+    advance_m = motions.speeds.radius_m * np.sin(np.minimum(aside, math.pi / 2))
     straight_m = np.maximum(seen.missing_m - partly * advance_m, 0.0)
     then = partly * (2.0 * rates.look + rates.radian * aside) + rates.metre * straight_m
     found = plan.found + seen.lit.sum(axis=0)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import RoverFigures
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS, Place, XY
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds, Place, XY
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,21 +37,14 @@ AHEAD_M = 10.0  # farther away an obstacle leaves time to turn
 
 @dataclass(frozen=True)
 class Motions:
-    """What the motions do. ``speed`` m/s ahead, ``turn_speed`` m/s along an arc at ``turn_rate``
-    rad/s; ``longest_s`` of one call; ``costs`` by motion, without those that are not to be used.
-    ``rover``: its body.
+    """What the motions do. ``longest_s`` of one call; ``costs`` by motion, without those that are
+    not to be used; ``speeds``: as measured. ``rover``: its body.
     """
 
     costs: Mapping[str, float]
     longest_s: float
-    speed: float
-    turn_speed: float
-    turn_rate: float
+    speeds: MotionSpeeds
     rover: RoverFigures
-
-    @property
-    def radius_m(self) -> float:
-        return self.turn_speed / self.turn_rate
 
 
 @dataclass(frozen=True)
@@ -66,8 +59,8 @@ class _Grid:
     @classmethod
     def of(cls, start: Place, motions: Motions) -> _Grid:
         """A longest arc leads out of its cell, also of a rover that is slower than its profile."""
-        arc_m = motions.turn_speed * motions.longest_s
-        arc_rad = motions.turn_rate * motions.longest_s
+        arc_m = motions.speeds.arc * motions.longest_s
+        arc_rad = motions.speeds.turn * motions.longest_s
         cell_m = max(LEAST_CELL_M, min(MOST_CELL_M, arc_m / 2.0))
         around = min(MOST_CELLS_AROUND, max(LEAST_CELLS_AROUND, 1.5 * math.tau / arc_rad))
         return cls(start, cell_m, round(2 * REACH_M / cell_m), round(around))
@@ -139,9 +132,9 @@ def _after(
 ) -> Floats:
     seconds = np.linspace(motions.longest_s / DURATIONS, motions.longest_s, DURATIONS)
     seconds = seconds[(seconds >= 1.0) & (seconds <= longest_s)]
-    side = DIRECTIONS[name]
-    way = seconds * (motions.turn_speed if side else motions.speed)
-    turned = side * motions.turn_rate * seconds
+    side, speeds = DIRECTIONS[name], motions.speeds
+    way = seconds * (speeds.arc if side else speeds.straight)
+    turned = side * speeds.turn * seconds
     half = np.where(turned == 0.0, 1e-9, turned / 2.0)
     chord = way * np.sin(half) / half
     middle = poses[:, None, YAW] + turned / 2.0
@@ -169,7 +162,7 @@ def _clear(
     """Whether the adapter would let the rover go on at these poses, and whether some motion leads
     past every obstacle from there: a rover that cannot reverse never leaves a place without one.
     """
-    rover, radius = motions.rover, motions.radius_m
+    rover, radius = motions.rover, motions.speeds.radius_m
     half = rover.half_m + ROCK_M
     clear = np.ones(after.shape[:2], dtype=bool)
     blocked = np.zeros((3, *after.shape[:2]), dtype=bool)  # ahead, left, right

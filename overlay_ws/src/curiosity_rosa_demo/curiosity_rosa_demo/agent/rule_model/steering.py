@@ -13,7 +13,6 @@ World frame, metres, radians, seconds. Speeds come from the results of earlier m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 import math
 
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
@@ -21,9 +20,9 @@ from curiosity_rosa_demo.agent.rule_model.beliefs import (
     MotionBelief,
     SCORE_TOLERANCE,
 )
-from curiosity_rosa_demo.agent.rule_model.decision import TurnView
+from curiosity_rosa_demo.agent.rule_model.decision import ToolCall, TurnView
 from curiosity_rosa_demo.agent.rule_model.motion_search import Motions
-from curiosity_rosa_demo.domain.geometry import DIRECTIONS
+from curiosity_rosa_demo.domain.geometry import DIRECTIONS, MotionSpeeds
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
 FIRST_HOP_S = 6.0
@@ -31,28 +30,15 @@ SHORTEST_M = 0.2  # a shorter way is as much noise as speed
 SEARCH_TURN = 2.1  # rad, about a third of a circle: three searches cover every direction
 
 
-@dataclass(frozen=True)
-class Motion:
-    tool: str
-    duration_s: float
-    why: str  # the key of its reason
-    gain: float = 0.0  # of the score, by the last hop
-
-
 def motions_of(view: TurnView, facts: Beliefs) -> Motions:
     """What the motions do, as measured in this turn; before that, as the profile says."""
     speed, arc = _speed(facts), _arc(facts)
     known = view.rover.speeds
     grip = speed / known.straight if speed else arc[0] / known.arc if arc else 1.0
-    turn_speed, turn_rate = arc or (grip * known.arc, grip * known.turn)
-    return Motions(
-        costs={name: view.cost(name) for name in MOTIONS if name in view.tools},
-        longest_s=view.longest_s,
-        speed=speed or grip * known.straight,
-        turn_speed=turn_speed,
-        turn_rate=turn_rate,
-        rover=view.rover,
-    )
+    turn = arc or (grip * known.arc, grip * known.turn)
+    speeds = MotionSpeeds(speed or grip * known.straight, *turn)
+    costs = {name: view.cost(name) for name in MOTIONS if name in view.tools}
+    return Motions(costs, view.longest_s, speeds, view.rover)
 
 
 def first_at_most(motions: Motions, facts: Beliefs) -> dict[str, float]:
@@ -61,7 +47,7 @@ def first_at_most(motions: Motions, facts: Beliefs) -> dict[str, float]:
     """
     at_most = dict(facts.longest_s)
     for name, free_m in facts.free_m.items():
-        speed = motions.turn_speed if DIRECTIONS[name] else motions.speed
+        speed = motions.speeds.arc if DIRECTIONS[name] else motions.speeds.straight
         seconds = max(0.0, free_m - motions.rover.stop_m) / speed
         at_most[name] = min(seconds, at_most.get(name, seconds))
     return at_most
@@ -94,7 +80,7 @@ def _arc(facts: Beliefs) -> tuple[float, float] | None:
     return None
 
 
-def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
+def search_motion(view: TurnView, facts: Beliefs) -> ToolCall | None:
     """The next motion without a course, or None if a capture is due.
 
     Drives straight on while the score rises, else turns first.
@@ -104,9 +90,9 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if since:
         if since[-1].tool == 'move_forward':
             return None
-        return Motion('move_forward', view.seconds(2 * FIRST_HOP_S), 'new_direction')
+        return _hop(view, 2 * FIRST_HOP_S, 'new_direction')
     if not drives:
-        return Motion('move_forward', view.seconds(FIRST_HOP_S), 'first_hop_for_score')
+        return _hop(view, FIRST_HOP_S, 'first_hop_for_score')
     before = [
         look for look in facts.captures if look.motions_before != facts.captures[-1].motions_before
     ]
@@ -114,11 +100,15 @@ def search_motion(view: TurnView, facts: Beliefs) -> Motion | None:
     if gain >= SCORE_TOLERANCE:
         seconds = sum(move.duration_s for move in _between(facts))
         wanted = 1.1 * (1.0 - facts.captures[-1].score) * seconds / gain
-        return Motion('move_forward', view.seconds(wanted), 'last_hop_gained', gain)
+        return _hop(view, wanted, 'last_hop_gained', gain=f'{gain:.2f}')
     arc = _arc(facts)
     angle = math.pi if gain <= -SCORE_TOLERANCE else SEARCH_TURN
     wanted = angle / arc[1] if arc else view.longest_s
-    return Motion('turn_left', view.seconds(wanted), 'last_hop_was_dark')
+    return view.call('turn_left', 'last_hop_was_dark', {'duration_s': view.seconds(wanted)})
+
+
+def _hop(view: TurnView, wanted_s: float, why: str, **values: str) -> ToolCall:
+    return view.call('move_forward', why, {'duration_s': view.seconds(wanted_s)}, **values)
 
 
 def _between(facts: Beliefs) -> list[MotionBelief]:

@@ -27,7 +27,7 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.gate import ASK_AGAIN_TEXT, not_approved
 from curiosity_rosa_demo.agent.react.guardrails import Ask
 from curiosity_rosa_demo.agent.react.plan import cancel_plan
-from curiosity_rosa_demo.agent.react.rehearse import compared, trace_comparison
+from curiosity_rosa_demo.agent.react.rehearse import compare_approved
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
 from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
@@ -52,7 +52,6 @@ from curiosity_rosa_demo.domain.brain_state import (
     Spent,
 )
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
-from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import call_text, Operation
 from curiosity_rosa_demo.domain.origin import named_caller, Origin
@@ -228,7 +227,8 @@ class AgentSession:
             if result is None:
                 result = self._env.skill_executor.result_of(name, arguments, cancellation)
             trace_result(self.trace, name, result)
-            self._compare_with_rehearsal(order, result)
+            language = self._config.prompts.default_language
+            compare_approved(order.approval, result, self._env, language)
         score, refusal = result.data.get('score'), result.data.get('refusal')
         return Outcome(
             result.ok,
@@ -296,17 +296,6 @@ class AgentSession:
         if isinstance(verdict, Ask):
             verdict = not_approved(order.call, verdict.reasons, ASK_AGAIN_TEXT)
         return None if verdict is None else verdict.result()
-
-    def _compare_with_rehearsal(self, order: Order, result: ToolResult) -> None:
-        rehearsal = None if order.approval is None else order.approval.rehearsal
-        pose = None if rehearsal is None else self.world.pose()
-        if rehearsal is None or pose is None:
-            return
-        metres = finite_float(result.data.get('distance_m'))
-        rules = self._config.guardrails.rehearsal
-        done = compared(rehearsal, pose.place, rules, driven_m=metres)
-        if done is not None:
-            trace_comparison(self.trace, done, self._config.prompts.default_language)
 
     # --- inside -----------------------------------------------------------------------------
 
