@@ -221,6 +221,18 @@ def mcp(world: DoorsWorld) -> None:
     threading.Thread(target=lambda: world.run(call), name='mcp client', daemon=True).start()
 
 
+def said_over_mcp(world: DoorsWorld, text: str) -> dict[str, Any]:
+    """What ``say`` over MCP gives, at the end of its call."""
+
+    async def call() -> dict[str, Any]:
+        calls = ToolCalls(world.robot)
+        async with Client(make_server(world.robot, world.robot_config, calls)) as session:
+            given: Any = (await session.call_tool('say', {'text': text})).structured_content
+            return dict(given)
+
+    return world.run(call)
+
+
 ORDERS = (model, plan, autonomy, trigger, recovery, charge, console, page, http, action, mcp)
 DOORS: dict[Origin, Callable[[DoorsWorld], Any]] = {
     Origin[each.__name__.upper()]: each for each in ORDERS
