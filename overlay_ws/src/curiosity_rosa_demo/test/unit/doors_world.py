@@ -26,8 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
-from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import RuntimePort
