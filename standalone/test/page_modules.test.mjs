@@ -243,6 +243,24 @@ test('a task has its place behind the running one, its own use of a model, and i
   );
 });
 
+test("a plan's step ends in the conversation once: with the result of its call, or in its own words", () => {
+  const event = (kind, tool_name, message, data) => ({ event_id: message, ts: 1, kind, tool_name, message, ok: true, data });
+  const ended = { plan_id: 'p', step_id: 1, success: true, status: 'success' };
+  const rows = [
+    event('ACT', 'mast_close', 'mast_close()', {}),
+    event('RESULT', 'mast_close', 'mast_close: done', {}),
+    event('RESULT', 'plan', 'plan step 1: done', { ...ended, told: true }),
+    event('RESULT', 'plan', 'plan step 2: found after 2 looks', ended),
+  ].map((line) => facts.traceRow(line, undefined));
+  assert.deepEqual(
+    conversation(rows).map((item) => [item.row.text, item.words]),
+    [
+      ['mast_close()', 'done'],
+      ['plan step 2: found after 2 looks', 'plan step 2: found after 2 looks'],
+    ],
+  );
+});
+
 test('each stretch of a turn has its name and time', () => {
   const event = (ts, kind, tool_name, data) => ({ event_id: `${ts}`, ts, kind, tool_name, data, message: '' });
   const turn = [

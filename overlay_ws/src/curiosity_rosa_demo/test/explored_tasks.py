@@ -26,7 +26,7 @@ from curiosity_rosa_demo.agent.tasks import SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.commits import StopWeight, TaskRecord
 from curiosity_rosa_demo.agent.tasks.rows import Change
 from curiosity_rosa_demo.agent.tasks.store import HistoryRow, TaskStore
-from curiosity_rosa_demo.agent.tasks.task import now, StoreFull, TaskError
+from curiosity_rosa_demo.agent.tasks.task import now, StoreError, TaskError
 from curiosity_rosa_demo.domain.task_state import LifecycleState, TRANSITIONS
 
 STEP_S = 10.0  # longer than the grace, the backoff and the retry of a commit
@@ -66,7 +66,7 @@ class ToldStore(TaskStore):
 
     def fail(self) -> None:
         _, done = self.pending.pop(0)
-        done.set_exception(StoreFull('the disk is full'))
+        done.set_exception(StoreError('the disk is full'))
 
     def get(self, task_id: str) -> Task | None:
         return self.rows.get(task_id)

@@ -42,9 +42,12 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topics
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
-from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerDoor
-from curiosity_rosa_demo.agent.interfaces.triggers.machine import WorldFacts
+from curiosity_rosa_demo.agent.interfaces.triggers.door import (
+    check_triggers,
+    TriggerBoard,
+    TriggerDoor,
+    world_facts,
+)
 from curiosity_rosa_demo.agent.kernel.decide import KernelDecisions
 from curiosity_rosa_demo.agent.llm.local_server import missing_model_note
 from curiosity_rosa_demo.agent.llm.usage import UsageLedger
@@ -61,7 +64,6 @@ from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.runtime.session_recorder import (
     MAX_TRACE_BYTES,
     SessionFolder,
-    SessionRecorder,
     TRACE_FILES,
 )
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
@@ -344,8 +346,8 @@ def build_doors(
     runtime, session, autonomy = mind.runtime, mind.session, mind.autonomy
     write, losses = records.writer.write, records.losses
     triggers = config.triggers.triggers
-    facts = WorldFacts(session.world, mind.telemetry.snapshot)
-    check_triggers(triggers, mind.registry, facts.now())
+    facts = partial(world_facts, session.world, mind.telemetry.snapshot)
+    check_triggers(triggers, mind.registry, facts())
     board = TriggerBoard(triggers)
     trigger_topics.subscribe(node, triggers, board.put)
     runtime.subscribe_to_stops(board.on_stop)
@@ -369,10 +371,12 @@ def build_doors(
         earlier=records.session.load(),
     )
     runtime.subscribe_to_ticks(robot.record_tick)
-    recorder = SessionRecorder(records.session, robot.trail, body.captures.of)
-    records.deliver(records.session.path, recorder.record_event)
+    record = records.session.record_event
+    records.deliver(
+        records.session.path, partial(record, trail=robot.trail, capture_of=body.captures.of)
+    )
     console = Console(robot, write)
-    door = TriggerDoor(board, robot, facts=facts.now, trace=session.trace)
+    door = TriggerDoor(board, robot, facts=facts, trace=session.trace)
     runtime.subscribe_to_ticks(door.on_tick)
     messages, topic = config.agent.policy.topic_messages, config.topics.agent.messages
     intake = MessageIntake(

@@ -269,8 +269,8 @@ class Console:
 
     def print_event(self, event: TraceEvent) -> None:
         """Print a trace event, except for what the report of a task says again: the end of a turn
-        with the decision that led to it, and why a command failed; and for what was just printed,
-        as the end of a plan's step of one call.
+        with the decision that led to it, and why a command failed; and for the end of a step of a
+        plan that its call has told.
         """
         decision, self._decision = self._decision, None
         in_task = (event.data or {}).get(IN_TASK)
@@ -285,18 +285,15 @@ class Console:
         if event.kind is TraceKind.DECIDE and event.tool_name == DECIDE_TOOL:
             self._decision = event  # the next event tells whether it ends the turn
             return
-        # The console itself has printed these two already.
+        # The console itself has printed the first two already.
         start, question = TurnStarted.of(event), QuestionAsked.of(event)
-        is_known = (start is not None and start.calls == 0) or (
-            question is not None and (question.task_id != '' or self._robot.is_attended)
-        )
         step = PlanStepEnded.of(event)
-        is_known = is_known or (
-            step is not None
-            and step.result.success
-            and self._shown_result.endswith(f': {step.result.message}')
+        is_known = (
+            (start is not None and start.calls == 0)
+            or (question is not None and (question.task_id != '' or self._robot.is_attended))
+            or (step is not None and step.told)
+            or ModelCalled.of(event) is not None  # :budget has the sum
         )
-        is_known = is_known or ModelCalled.of(event) is not None  # :budget has the sum
         if not is_known:
             self._say(f'  {trace_line(event)}')
             if event.kind is TraceKind.RESULT:

@@ -272,11 +272,14 @@ class PlanMade(TypedEvent):
 
 
 class PlanStepEnded(TypedEvent):
-    """A step of a plan has ended, or was skipped."""
+    """A step of a plan has ended, or was skipped. ``told``: the event of its call's result has
+    told people so before.
+    """
 
     TYPE, KINDS = 'plan_step_ended', (TraceKind.RESULT, TraceKind.ERROR)
 
     result: ExecutionResult = Field(alias='data')
+    told: bool = Field(default=False, exclude_if=not_)
     tool_name: Literal['plan'] = 'plan'
 
     def text(self) -> str:

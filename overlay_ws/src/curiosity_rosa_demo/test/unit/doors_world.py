@@ -26,8 +26,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.mcp.calls import ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.server import make_server
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
-from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerDoor
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.policy.clock import PolicyClock
 from curiosity_rosa_demo.agent.policy.port import RuntimePort
@@ -219,6 +218,18 @@ def mcp(world: DoorsWorld) -> None:
             await session.call_tool(world.name, world.arguments)
 
     threading.Thread(target=lambda: world.run(call), name='mcp client', daemon=True).start()
+
+
+def said_over_mcp(world: DoorsWorld, text: str) -> dict[str, Any]:
+    """What ``say`` over MCP gives, at the end of its call."""
+
+    async def call() -> dict[str, Any]:
+        calls = ToolCalls(world.robot)
+        async with Client(make_server(world.robot, world.robot_config, calls)) as session:
+            given: Any = (await session.call_tool('say', {'text': text})).structured_content
+            return dict(given)
+
+    return world.run(call)
 
 
 ORDERS = (model, plan, autonomy, trigger, recovery, charge, console, page, http, action, mcp)

@@ -186,9 +186,9 @@ def test_lines_run_while_the_rover_confirms_no_stop(
 def test_the_end_of_a_plans_step_is_printed_unless_its_call_was_just_told(
     bench: RuntimeBench,
 ) -> None:
-    for message, lines in (('done', 1), ('found after 2 looks', 3)):
+    for told, lines in ((True, 1), (False, 3)):
         bench.console.print_event(new_event(TraceKind.RESULT, 'mast_close: done', ok=True))
-        ended = PlanStepEnded(ExecutionResult.success_result('p', 1, message))
+        ended = PlanStepEnded(ExecutionResult.success_result('p', 1, 'done'), told=told)
         bench.console.print_event(new_event(**ended.trace_fields()))
         assert len(bench.said) == lines
 

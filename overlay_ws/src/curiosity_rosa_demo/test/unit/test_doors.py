@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 import re
+import threading
 from typing import Any
 
 from _attacks import FAMILIES, TURNS_OF_EPISODE
@@ -47,7 +48,7 @@ from curiosity_rosa_demo.infra.clocks import NO_CLOCK
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools import rover_tools
-from doors_world import DOORS, DoorsWorld, nothing
+from doors_world import DOORS, DoorsWorld, nothing, said_over_mcp, WAIT_S
 from hostile import Record, run_job
 import pytest
 from turn_world import KEY, SHIPPED, with_rules
@@ -251,6 +252,32 @@ def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_n
         assert 'begun' not in task.metadata
         assert alone.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
         assert world.rover.starts == []
+
+
+def test_a_question_over_mcp_is_answered_at_once_and_a_yes_there_answers_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DoorsWorld(tmp_path, ASKING['approval'], *FORWARD, monkeypatch) as world:
+        for text in ('where are you?', '何をしていますか'):
+            told = said_over_mcp(world, text)
+            world.console.handle_line(text)
+            world.until(
+                lambda told=told: sum(told['answer'] in each for each in world.said) == 2,
+                'the same answer',
+            )
+            assert 'task_id' not in told
+        assert world.runtime.list_tasks() == []
+        task = world.order(Origin.HTTP)
+        world.until(lambda: world.runtime.approvals.shown_questions, 'the question')
+        known = {each.id for each in world.runtime.list_tasks()}
+        client = threading.Thread(target=said_over_mcp, args=(world, 'yes'), daemon=True)
+        client.start()
+        assert world.newest(known).name == 'react'
+        assert world.runtime.approvals.shown_questions
+        assert world.rover.starts == []
+        world.runtime.halt.stop('the test').result()
+        world.ended(task)
+        client.join(WAIT_S)
 
 
 TURNS = 6

@@ -27,7 +27,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.domain.brain_state import Question
 from curiosity_rosa_demo.domain.models import TraceKind

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.streams import camera_routes, EventFeed, Streams
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import MAX_PAGE_BYTES
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.task import StoreFull
+from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, ReactState
 from curiosity_rosa_demo.domain.geometry import Place
@@ -539,7 +539,7 @@ async def test_with_a_robot_the_arguments_are_those_of_the_skill(
     assert (answer.status_code, answer.headers['retry-after']) == (503, '1')
     assert 'No answer' in answer.json()['detail']
     robot.deaf = False
-    full = StoreFull('tasks.db cannot be written: disk is full')
+    full = StoreError('tasks.db cannot be written: disk is full')
     monkeypatch.setattr(type(robot.runner), 'failed', full)
     down = [('POST', '/tasks', MAST, 503, str(full)), ('GET', '/readyz', None, 503, str(full))]
     assert await wrong_answers(http, down) == []

@@ -17,7 +17,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import (
+from curiosity_rosa_demo.agent.interfaces.action_server.server import (
     GoalArguments,
     MAX_TEXT_CHARS,
     parse_goal,

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import call_text, Exchange
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
+from curiosity_rosa_demo.trace.events import PlanStepEnded
 from examples import examples
 from harness import wait_until
 from hypothesis import example, given, settings
@@ -356,6 +357,8 @@ def test_the_shape_of_the_example_is_carried_out_step_by_step() -> None:
     assert (world.calls, world.requests) == (['mast_open'], []), 'no model is asked'
     ends = [(number, status) for number, status, _ in results(world)]
     assert ends == [(number, StepStatus.SUCCESS) for number in range(1, 6)]
+    told = [each.told for event in world.events if (each := PlanStepEnded.of(event))]
+    assert told == [True, False, True, True, False], 'by the results of their calls'
 
 
 @pytest.mark.parametrize('answer', [YES, NO])

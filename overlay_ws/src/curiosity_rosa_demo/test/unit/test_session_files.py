@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 import os
 from pathlib import Path
 import tempfile
@@ -18,7 +19,6 @@ import tempfile
 from curiosity_rosa_demo.agent.runtime.session_recorder import (
     MAX_PLACES,
     SessionFolder,
-    SessionRecorder,
     TRAIL_FILE,
 )
 from curiosity_rosa_demo.domain.geometry import XY
@@ -100,13 +100,15 @@ def test_what_cannot_be_read_is_left_out(tmp_path: Path) -> None:
 def test_a_run_is_saved_as_it_goes_on(tmp_path: Path) -> None:
     folder, trail = SessionFolder(tmp_path), list[XY]()
     capture = Capture('a', Picture(b'jpeg', 1.8e9, 0.0), 0.5, True, None)
-    recorder = SessionRecorder(folder, lambda: tuple(trail), lambda event: capture)
-    recorder.record_event(new_event(TraceKind.OBSERVE, 'nothing new'))
+    record = partial(
+        folder.record_event, trail=lambda: tuple(trail), capture_of=lambda event: capture
+    )
+    record(new_event(TraceKind.OBSERVE, 'nothing new'))
     assert not (tmp_path / TRAIL_FILE).exists()
     trail.append((1.0, 2.0))
-    recorder.record_event(new_event(TraceKind.OBSERVE, 'on the way'))
+    record(new_event(TraceKind.OBSERVE, 'on the way'))
     done = new_event(TraceKind.RESULT, 'done', tool_name='capture_and_score', ok=True, score=0.5)
-    recorder.record_event(done)
+    record(done)
     loaded = folder.load()
     assert (list(loaded.trail), [shown(each) for each in loaded.captures]) == (
         [(1.0, 2.0)],

@@ -20,8 +20,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import parse, switch_triggers
 from curiosity_rosa_demo.agent.interfaces.terminal.syntax import BadCommand, TypedLine
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
-from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers
+from curiosity_rosa_demo.agent.interfaces.triggers.door import check_triggers, TriggerBoard
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import HOUR_S, Machine, Sample
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.topics.telemetry import MessageIntake, WINDOW_S

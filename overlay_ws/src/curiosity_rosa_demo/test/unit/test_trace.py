@@ -22,7 +22,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from chat_server import call, Say
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import GoalArguments, parse_goal
+from curiosity_rosa_demo.agent.interfaces.action_server.server import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.call import call_attributes
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans

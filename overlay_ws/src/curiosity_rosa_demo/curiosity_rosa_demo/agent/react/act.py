@@ -173,7 +173,7 @@ def _record_step(turn: Turn, env: TurnEnvironment) -> None:
         results = _attempted(turn.plan, turn.exchange(turn.call_id), env)
     else:  # it has only asked, and was told yes
         results = record_step(turn.plan, True, '', {}, time.time())
-    trace_steps(env.trace, results)
+    trace_steps(env.trace, results, called=bool(turn.call_id))
     if results[0].status is StepStatus.PENDING:  # its fallback runs, which was not rehearsed
         turn.rehearsal = None
     elif results[0].status is StepStatus.SUCCESS:

@@ -382,7 +382,12 @@ def trace_plan(trace: TraceFunction, plan: Plan) -> None:
     trace(**PlanMade(plan).trace_fields(text))
 
 
-def trace_steps(trace: TraceFunction, results: Iterable[ExecutionResult]) -> None:
-    """Trace each result as one RESULT or ERROR event."""
+def trace_steps(
+    trace: TraceFunction, results: Iterable[ExecutionResult], *, called: bool = False
+) -> None:
+    """Trace each result as one RESULT or ERROR event. ``called``: the step made a call, whose
+    result was traced.
+    """
     for result in results:
-        trace(**PlanStepEnded(result).trace_fields())
+        told = called and result.status is StepStatus.SUCCESS
+        trace(**PlanStepEnded(result, told=told).trace_fields())

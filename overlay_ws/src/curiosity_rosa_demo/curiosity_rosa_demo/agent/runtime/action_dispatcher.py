@@ -53,14 +53,7 @@ MAX_SHOWN_IDS = 5  # of held tasks
 ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTasks, HoldAfterSafe)
 
 
-@dataclass(frozen=True)
-class _Refusal:
-    """Takes the place of an order that was given in SAFE."""
-
-    why: str
-
-
-_Step = Action | Ordered | _Refusal
+_Step = Action | Ordered | OrderRefused  # the last: in place of an order that was given in SAFE
 
 
 @dataclass(frozen=True)
@@ -142,7 +135,7 @@ class ActionDispatcher:
         """``step``, or its refusal if it is an order that is refused now."""
         skill = _ordered_skill(step)
         why = '' if skill is None else self._refusal(skill)
-        return _Refusal(why) if why else step
+        return OrderRefused(why) if why else step
 
     def drop_message(self, message: Message) -> None:
         """Drop a message because of a stop. The stop reports the number of dropped messages."""
@@ -193,8 +186,8 @@ class ActionDispatcher:
 
     async def _perform(self, step: _Step, reply: Reply, message: Message | None) -> None:
         runner = self._runner
-        if isinstance(step, _Refusal):
-            raise OrderRefused(step.why)
+        if isinstance(step, OrderRefused):
+            raise step
         if isinstance(step, HoldTasks):
             allowed = step.allow_skills
             await runner.hold(step.why, lambda task: task.name in allowed)

@@ -60,6 +60,7 @@ class SessionFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.trace, self.view = path / 'trace.jsonl', path / 'view.jsonl'
+        self._saved: Sequence[XY] = ()
 
     def load(self) -> EarlierSession:
         """What was saved last, of the pictures the newest MAX_KEPT_BYTES."""
@@ -71,6 +72,23 @@ class SessionFolder:
                 break
             captures += [] if capture is None else [capture]
         return EarlierSession(self._trail(), captures[::-1])
+
+    def record_event(
+        self,
+        event: TraceEvent,
+        *,
+        trail: Callable[[], Sequence[XY]],
+        capture_of: Callable[[TraceEvent], Capture | None],
+    ) -> None:
+        """Save what is new since the last event. ``capture_of`` waits for the picture of an
+        event's capture; None: none came. Raises OSError.
+        """
+        if (places := trail()) != self._saved:
+            self.save_trail(places)
+            self._saved = places
+        taken = CaptureTaken.of(event)
+        if taken is not None and taken.ok and (capture := capture_of(event)) is not None:
+            self.save_capture(capture)
 
     def save_trail(self, places: Sequence[XY]) -> None:
         """Raises OSError."""
@@ -122,26 +140,3 @@ def _capture(file: Path) -> Capture | None:
         return None
     picture = Picture(jpeg, about.at, time.monotonic())
     return Capture(about.event_id, picture, about.score, about.is_good, about.pose)
-
-
-class SessionRecorder:
-    """``capture_of`` waits for the picture of an event's capture; None: none came."""
-
-    def __init__(
-        self,
-        folder: SessionFolder,
-        trail: Callable[[], Sequence[XY]],
-        capture_of: Callable[[TraceEvent], Capture | None],
-    ) -> None:
-        self._folder, self._trail, self._capture_of = folder, trail, capture_of
-        self._saved: Sequence[XY] = trail()
-
-    def record_event(self, event: TraceEvent) -> None:
-        """Save what is new since the last event. Raises OSError."""
-        trail = self._trail()
-        if trail != self._saved:
-            self._folder.save_trail(trail)
-            self._saved = trail
-        taken = CaptureTaken.of(event)
-        if taken is not None and taken.ok and (capture := self._capture_of(event)) is not None:
-            self._folder.save_capture(capture)

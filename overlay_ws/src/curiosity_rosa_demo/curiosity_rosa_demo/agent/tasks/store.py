@@ -35,10 +35,6 @@ from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     now,
     StoreError,
-    StoreFull,
-    StoreLocked,
-    StoreNewer,
-    StoreReadOnly,
     Task,
     TaskError,
     UnknownTask,
@@ -124,7 +120,7 @@ class TaskStore:
             )
             self._reader = self._open_reader(connection)
         except FileInUse as holder:
-            raise StoreLocked(
+            raise StoreError(
                 f'{self.path} is in use by process {holder.pid or "?"}; end that process, or set '
                 'tasks.db_path to another file'
             ) from None
@@ -175,7 +171,7 @@ class TaskStore:
         return [to_task(row) for row in rows]
 
     def _version(self, connection: sqlite3.Connection) -> int:
-        """0 for a new file. Raises StoreNewer, or StoreError for another program's file."""
+        """0 for a new file. Raises StoreError for that of another program or a newer version."""
         (version,) = connection.execute('PRAGMA user_version').fetchone()
         (application,) = connection.execute('PRAGMA application_id').fetchone()
         (tables,) = connection.execute('SELECT count(*) FROM sqlite_master').fetchone()
@@ -184,7 +180,7 @@ class TaskStore:
                 f'{self.path} is a database of something else; set tasks.db_path to another'
             )
         if version > VERSION:
-            raise StoreNewer(
+            raise StoreError(
                 f'{self.path} has version {version}, this program knows versions up to {VERSION}; '
                 'run the newer program, or move the file away'
             )
@@ -351,16 +347,12 @@ def store_error(error: Exception, name: str) -> StoreError:
     """Convert ``error`` to a StoreError that names the file, the problem and the remedy."""
     if isinstance(error, StoreError):
         return error
-    text, fault = str(error), fault_of(error)
-    if fault is FileFault.FULL:
-        return StoreFull(f'{name} cannot be written: {text}; free some space or check the disk')
-    if fault is FileFault.READ_ONLY:
-        return StoreReadOnly(
-            f'{name} cannot be written: {text}; make the file and its folder writable, or set '
-            'tasks.db_path to another'
-        )
-    if fault is FileFault.LOCKED:
-        return StoreLocked(f'{name} is locked by another program; close that program')
-    if isinstance(error, ValueError) or fault is FileFault.DAMAGED:
-        return StoreError(f'{name} is damaged: {text}; restart, then it is set aside')
-    return StoreError(f'{name} cannot be used: {text}')
+    fault = FileFault.DAMAGED if isinstance(error, ValueError) else fault_of(error)
+    texts = {
+        FileFault.FULL: f'cannot be written: {error}; free some space or check the disk',
+        FileFault.READ_ONLY: f'cannot be written: {error}; make the file and its folder '
+        'writable, or set tasks.db_path to another',
+        FileFault.LOCKED: 'is locked by another program; close that program',
+        FileFault.DAMAGED: f'is damaged: {error}; restart, then it is set aside',
+    }
+    return StoreError(f'{name} {texts.get(fault, f"cannot be used: {error}")}')

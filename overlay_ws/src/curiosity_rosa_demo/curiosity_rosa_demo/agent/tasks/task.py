@@ -151,22 +151,6 @@ class StoreError(TaskError):
     """The task file cannot be read or written. Earlier commits are safe."""
 
 
-class StoreLocked(StoreError):
-    """Another process has locked the file."""
-
-
-class StoreNewer(StoreError):
-    """A newer version of the program wrote the file."""
-
-
-class StoreFull(StoreError):
-    """The disk is full, or it failed."""
-
-
-class StoreReadOnly(StoreError):
-    """The file or its folder is not writable."""
-
-
 # --- Checks of a task before its submission, and of metadata -----------------------------------
 
 _Text = Annotated[str, Field(pattern=r'\S')]

@@ -18,22 +18,25 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 import logging
 import time
+from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.action_server.goal import parse_goal
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.agent.tasks.origin import with_origin, with_traceparent
-from curiosity_rosa_demo.agent.tasks.task import TaskError
-from curiosity_rosa_demo.domain.models import TraceEvent
+from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
+from curiosity_rosa_demo.domain.models import read_json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome, outcome_of
 from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 from curiosity_rosa_demo.trace.events import SkillProgressed
+from curiosity_rosa_interfaces.action import RunTask
 from rclpy.node import Node
 
 CLIENT_NAME = 'the action'
@@ -43,6 +46,9 @@ CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only boun
 READY_POLL_PERIOD_S = 0.2
 CANCELLED_TEXT = 'Cancelled by the client of the action'
 SERVER_CLOSED = 'The agent ends; the task is kept for its next run'
+MAX_TEXT_CHARS = 20_000  # of a text or of arguments; enough for a plan
+TEXT_OR_SKILL_RULE = 'give either text or skill'
+EXAMPLE = 'such as skill "move_forward" with arguments_json {"duration_s": 2.0}'
 ENDED_EVENTS = (EventType.TASK_COMPLETE, EventType.TASK_FAIL, EventType.TASK_CANCEL)
 
 _log = logging.getLogger('curiosity_rosa.run_task')
@@ -188,3 +194,55 @@ def _stop_result(outcome: Future[Outcome]) -> Outcome:
 
 def _failure(error: BaseException) -> None:
     _log.error('event=action_failed error=%r', error)
+
+
+# --- A goal ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GoalArguments:
+    """Either a ``text``, or the name of a skill and its arguments. ``traceparent``: of the caller,
+    from the arguments, if it is one.
+    """
+
+    text: str = ''
+    skill: str = ''
+    arguments: dict[str, Any] | None = None
+    traceparent: str = ''
+
+
+def parse_goal(request: RunTask.Goal) -> GoalArguments:
+    """Check the goal and read its arguments. Raises BadTask, whose message gives the rule."""
+    text, skill, arguments = request.text.strip(), request.skill.strip(), request.arguments_json
+    for name, given in (('text', text), ('skill', skill), ('arguments_json', arguments)):
+        if len(given) > MAX_TEXT_CHARS:
+            raise BadTask(f'{name} has {len(given)} characters; {MAX_TEXT_CHARS} are allowed')
+    if text and skill:
+        raise BadTask(
+            f'The goal has text {text[:40]!r} and skill {skill[:40]!r}; {TEXT_OR_SKILL_RULE}'
+        )
+    if skill:
+        given_arguments = _arguments(arguments)
+        traceparent = _taken_traceparent(given_arguments)
+        return GoalArguments('', skill, given_arguments, traceparent)
+    if not text:
+        raise BadTask(f'The goal is empty; {TEXT_OR_SKILL_RULE}, {EXAMPLE}')
+    if arguments.strip():
+        raise BadTask(f'arguments_json goes with skill, not with text; {EXAMPLE}')
+    return GoalArguments(text=text)
+
+
+def _taken_traceparent(arguments: dict[str, Any]) -> str:
+    """The W3C header in ``arguments``, which then loses it; '' for none. No skill has such an
+    argument, so another value is left for its check to refuse.
+    """
+    if not is_traceparent(arguments.get(TRACEPARENT)):
+        return ''
+    return str(arguments.pop(TRACEPARENT))
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        return read_json_object(text if text.strip() else '{}')
+    except ValueError as error:
+        raise BadTask(f'arguments_json {text[:80]!r} cannot be read: {error}; {EXAMPLE}') from None

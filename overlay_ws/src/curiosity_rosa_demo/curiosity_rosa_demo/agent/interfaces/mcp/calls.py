@@ -39,17 +39,18 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
     UNKNOWN_TOOL,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.tasks import Event, Task
-from curiosity_rosa_demo.agent.tasks.origin import with_origin
+from curiosity_rosa_demo.agent.tasks.origin import said_of, with_origin
 from curiosity_rosa_demo.agent.tasks.task import (
     BadTask,
     OrderRefused,
     TaskError,
 )
-from curiosity_rosa_demo.domain.brain_state import Json, Question
+from curiosity_rosa_demo.domain.brain_state import Json, Question, UserInterruptType
 from curiosity_rosa_demo.domain.models import json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -117,6 +118,9 @@ class ToolCalls:
         task = self._task(params.name, arguments)
         if isinstance(task, types.CallToolResult):
             return task
+        if params.name == SAY and _is_question(task):
+            reply = await self._robot.say(task.metadata['text'], Origin.MCP)
+            return told(reply.ok, reply.text)
         after = self._robot.event_bus.last_number
         call = ToolCall(self._start(self._robot.order(with_origin(task, Origin.MCP))), after)
         self._live.add(call)
@@ -332,6 +336,15 @@ def _is_stop(name: str, arguments: Json) -> bool:
     text = arguments.get('text')
     is_short = isinstance(text, str) and len(text) <= MAX_STOP_CHARS
     return name == SAY and is_short and is_stop_line(str(text))
+
+
+def _is_question(task: Task) -> bool:
+    """Whether the agent answers this sentence at once. A client is neither asked back, as at the
+    console, nor does it reach the ROS graph: such a sentence is a goal.
+    """
+    said = said_of(task)
+    is_question = said.act is UserInterruptType.NORMAL
+    return is_question and not {Topic.DOUBT, Topic.GRAPH}.intersection(said.topics)
 
 
 def _sentence_problem(arguments: Json) -> str:

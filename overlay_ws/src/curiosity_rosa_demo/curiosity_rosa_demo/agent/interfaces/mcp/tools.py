@@ -48,8 +48,8 @@ SAY_TOOL = types.Tool(
     title='Say a sentence',
     description=(
         'Give the agent a sentence in English, Japanese or Chinese as the goal of a turn, such as '
-        '"go to the light and take a picture". Of the commands that begin with a colon '
-        'only ":stop" passes, and stops the rover at once.'
+        '"go to the light and take a picture", or a question, which it answers at once. Of the '
+        'commands that begin with a colon only ":stop" passes, and stops the rover at once.'
     ),
     input_schema={
         'type': 'object',

@@ -15,35 +15,15 @@ firing. An edge that may not fire (a limit, SAFE, a replay) is gone; it is not m
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 import math
-import time
 
-from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
-from curiosity_rosa_demo.domain.brain_state import Json, Reading
+from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.conditions import holds
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from pydantic import JsonValue
-
-# --- The facts of query_world, without a call of the adapter: from its last status -------------
-
-
-class WorldFacts:
-    """``readings`` as in ``agent/topics/telemetry.py``."""
-
-    def __init__(self, world: RoverWorld, readings: Callable[[], Mapping[str, Reading]]) -> None:
-        self._world, self._readings = world, readings
-        self._max_age_s = world.config.thresholds.telemetry.adapter_max_age_s
-
-    def now(self) -> Json:
-        """The facts now; null for those of an adapter that is silent. Does not block."""
-        status = self._readings().get('adapter')
-        fresh = status is not None and time.monotonic() - status.received_s <= self._max_age_s
-        return self._world.facts_of(dict(status.value) if fresh and status else {})
-
 
 HOUR_S = 3600.0
 MAX_TEXT_CHARS = 1000  # of a value

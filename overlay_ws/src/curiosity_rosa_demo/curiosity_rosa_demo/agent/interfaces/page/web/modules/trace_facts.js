@@ -40,6 +40,9 @@ export const modelCalled = (event) =>
 /** @param {TraceJson} event */
 export const captureTaken = (event) => isOf(event, 'tool_result', 'RESULT') && event.tool_name === 'capture_and_score';
 
+/** The end of a plan's step that the result of its call has told. @param {TraceJson} event */
+const stepToldBefore = (event) => isOf(event, 'plan_step_ended', 'RESULT') && dataOf(event).told === true;
+
 /** Whether it was played back from a recording. @param {TraceJson | undefined} event */
 export const isReplay = (event) => Boolean(event?.data?.replay);
 
@@ -61,7 +64,7 @@ function roleOf(event) {
   if (questionAsked(event)) return 'asks';
   if (questionAnswered(event)) return 'answered';
   if (skillProgressed(event)) return 'progress';
-  if (event.kind === 'RESTART' || modelCalled(event)) return 'note';
+  if (event.kind === 'RESTART' || modelCalled(event) || stepToldBefore(event)) return 'note';
   if (event.kind === 'ACT') return 'act';
   if (event.kind === 'RESULT' || event.kind === 'ERROR') return event.tool_name ? 'result' : 'failure';
   return taskOf(event) || event.kind !== 'OBSERVE' ? 'thought' : 'note';
