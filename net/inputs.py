@@ -130,7 +130,7 @@ def verdicts(batches: list[str], config: Config) -> Iterator[tuple[str, str]]:
             step = f'{entry.at:.3f} {entry.name}'
             if said is not None or entry.result is not None:
                 yield f'{step} {json.dumps(entry.result)}', f'{step} {json.dumps(said)}'
-            status = without_measured(status_of(run.rules, None, None))
+            status = without_measured(status_of(run.rules))
             if status != shown:
                 shown = status
                 text_of = f'{step} {json.dumps(status, sort_keys=True)}'

@@ -158,8 +158,9 @@ class RoverTwin:
     def status(self) -> dict[str, Any]:
         self._pass(ANSWER_S)
         pose = self.pose()
-        where = None if pose is None else (pose.x, pose.y, pose.yaw_rad)
-        status = dict(status_of(self.guard, where, self.state.joints.yaw))
+        where = (None, None, None) if pose is None else (pose.x, pose.y, pose.yaw_rad)
+        status = status_of(self.guard)
+        status |= zip(('rover_x', 'rover_y', 'yaw_rad'), where, strict=True)
         return {**status, 'last_error_reason': self._note} if self._note else status
 
     def capture(self) -> dict[str, Any]:

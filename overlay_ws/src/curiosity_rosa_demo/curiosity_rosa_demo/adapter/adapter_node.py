@@ -38,6 +38,7 @@ from curiosity_rosa_demo.adapter.graph import (
     rival_publishers,
 )
 from curiosity_rosa_demo.adapter.inputs import Inputs
+from curiosity_rosa_demo.adapter.part import Part
 from curiosity_rosa_demo.adapter.report import diagnose, mismatch, status_of, StatusSchedule
 from curiosity_rosa_demo.adapter.rover_calls import Channel, Command, Commands, StandstillCommand
 from curiosity_rosa_demo.adapter.rules import Motion, Rules, STOPPED_WHILE_STARTING
@@ -87,6 +88,8 @@ class AdapterApp:
             ros_clock=self.node.get_clock(),
             robot=robot,
         )
+        parts = self._rules.parts.values()
+        self._part_commands = [(part, name) for part in parts for name in part.commands]
         losses = LossCounter()
         self._commands = Commands(self.node, self._config, losses)
         self._profiles = shipped_robots(self.node.get_parameter('rover_namespace').value)
@@ -114,8 +117,7 @@ class AdapterApp:
             self._taking,
             self._graph,
             self._calls,
-            joints=self._commands.joints,
-            losses=losses,
+            losses,
         )
         self._rivals: dict[str, list[str]] = {}  # as graph.rival_publishers
         self._mismatch = ''  # as report.mismatch
@@ -143,10 +145,10 @@ class AdapterApp:
         self._serve(stop, names.move_stop.name, self._stop_rover)
         for name in DIRECTIONS if self._rules.has_base else ():
             self._serve(motion, getattr(names, name).name, partial(self._begin_motion, name))
-        for name in self._commands.part_of:
+        for part, name in self._part_commands:
             known = getattr(names, name, None)
             service = known.name if known else self._config.appendage_service(name)
-            self._serve(mast, service, partial(self._move_part, name))
+            self._serve(mast, service, partial(self._move_part, part, name))
         return own
 
     # --- looks into the graph: on its own thread --------------------------------------------
@@ -166,7 +168,7 @@ class AdapterApp:
         robot, rover = self._config.robot, self._config.topics.rover
         odometry = [rover.odometry] if robot.mobile_base else []
         self._rivals = rival_publishers(self.node, [*odometry, rover.joint_states])
-        missing = self._commands.missing(self._commands.part_of)
+        missing = self._commands.missing(name for _, name in self._part_commands)
         is_offered = partial(offers, self.node)
         self._mismatch = mismatch(self._config.nodes.robot, missing, self._profiles, is_offered)
 
@@ -267,7 +269,7 @@ class AdapterApp:
             self._input_topic.publish(String(data=encode_batch(batch)))
 
     def _status(self) -> Status:
-        return status_of(self._rules, self._inputs.pose, self._inputs.mast_turn, self._rivals)
+        return status_of(self._rules, self._rivals)
 
     def _diagnose(self) -> Finding:
         missing = self._commands.missing()
@@ -350,12 +352,12 @@ class AdapterApp:
             _, answers = self._send(command, partial(rules.motion_started, token), failed)
             self._await_answer(command.channel, answers, failed)
 
-    def _move_part(self, name: str) -> None:
+    def _move_part(self, part: Part, name: str) -> None:
         """Send a command that moves the joints of a part, and wait until the rules know how that
         ended. Raises MotionRefused.
         """
-        command, part = self._commands[name], self._rules.parts[self._commands.part_of[name]]
-        settings, stops_before = part.commands[name], self._stops_asked
+        command, settings = self._commands[name], part.commands[name]
+        stops_before = self._stops_asked
         self._make_ready(command.channel, partial(self._rules.check_part, part.name, name))
         over = threading.Event()  # what is told later is no news of this call
 

@@ -12,7 +12,7 @@ agent's heartbeat, the other adapters, the scan.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from functools import partial
 import math
@@ -23,7 +23,7 @@ from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, PERIOD_S, Pres
 from curiosity_rosa_demo.adapter.graph import CallTrace, GraphThread
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.watches import Pose, tilt_of
+from curiosity_rosa_demo.adapter.watches import tilt_of
 from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.geometry import yaw_of
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -53,8 +53,8 @@ ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
 
 class Inputs:
     """``taking`` gives the rules for some steps: under the adapter's lock, and what is due after
-    them is executed at its end. ``joints``: the names of those of each part, by part. ``calls``
-    learns from a heartbeat, without the lock, how many calls the agent has sent.
+    them is executed at its end. ``calls`` learns from a heartbeat, without the lock, how many
+    calls the agent has sent.
 
     The scan comes on ``scan_node``, and on a thread of its own, so that no other lane waits for
     it. Each is projected into the base frame; the rover's body is that of its parts' posture.
@@ -68,20 +68,15 @@ class Inputs:
         taking: Callable[[], AbstractContextManager[Rules]],
         graph: GraphThread,
         calls: CallTrace,
-        *,
-        joints: Mapping[str, Sequence[str]],
         losses: LossCounter,
     ) -> None:
         self._node, self._thresholds, self._frames = node, config.thresholds, config.topics.tf
         self._rules, self._taking, self._graph, self._calls = rules, taking, graph, calls
         motion, rover = config.thresholds.motion, config.topics.rover
         self._heartbeat_topic = config.topics.status.kernel
-        self._joints = joints
         self._wheels = WheelSpeed(motion.wheel_joints if config.robot.mobile_base else ())
         self._scans = 0
         self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
-        self.pose: Pose | None = None
-        self.mast_turn: float | None = None
 
         node.create_subscription(Odometry, rover.odometry, self._on_odometry, NEWEST_ONLY)
         node.create_subscription(JointState, rover.joint_states, self._on_joints, NEWEST_ONLY)
@@ -126,18 +121,18 @@ class Inputs:
         place = (pose.position.x, pose.position.y, yaw_of(q))
         with self._taking() as rules:
             self._received_s[ODOMETRY] = time.monotonic()
-            self.pose = place if all(map(math.isfinite, place)) else None
+            known = place if all(map(math.isfinite, place)) else None
             speed = math.hypot(twist.linear.x, twist.linear.y)
-            rules.odometry(self.pose, speed, twist.angular.z, tilt_of(q.x, q.y, q.z, q.w))
+            rules.odometry(known, speed, twist.angular.z, tilt_of(q.x, q.y, q.z, q.w))
 
     def _on_joints(self, message: JointState) -> None:
         """A message holds all joints of a controller, and may hold those of several."""
         positions = dict(zip(message.name, message.position, strict=False))
         fastest_radps = self._wheels.measure(message)
         seen = {
-            part: [float(positions[joint]) for joint in joints]
-            for part, joints in self._joints.items()
-            if positions.keys() >= set(joints)
+            name: [float(positions[joint]) for joint in part.joints]
+            for name, part in self._rules.parts.items()
+            if positions.keys() >= set(part.joints)
         }
         if fastest_radps is None and not seen:
             return
@@ -147,7 +142,6 @@ class Inputs:
             for part, angles in seen.items():
                 if part == MAST:
                     self._received_s[JOINTS] = time.monotonic()
-                    self.mast_turn = angles[1] if math.isfinite(angles[1]) else None
                 rules.joints(part, angles)
 
     def _on_drive_command(self, topic: str, _: bytes) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
+from functools import partial
 import math
 from typing import Any, NamedTuple
 
@@ -103,10 +104,15 @@ class Part:
         led_to = Posture.STOWED if self.stows(command) else Posture.DEPLOYED
         return self._command == command and self.posture is led_to
 
-    def is_heard(self, now: float) -> bool:
-        """Whether its joint states are fresh."""
+    @property
+    def joints(self) -> Sequence[str]:
+        return self._profile.joints
+
+    def heard(self, now: float) -> Reading | None:
+        """The newest reading of its joints; None if it is old."""
         reading = self._reading
-        return reading is not None and now - reading.at <= self._limits.joint_max_age_s
+        old = reading is None or now - reading.at > self._limits.joint_max_age_s
+        return None if old else reading
 
     def drive_refusal(self) -> str:
         """Why the base may not drive while it is not stowed."""
@@ -115,7 +121,7 @@ class Part:
     def refusal(self, command: str, now: float) -> str:
         """Why its posture does not allow this command; '' if it does."""
         settings = self.commands[command]
-        if settings.by_trajectory and not self.is_heard(now):
+        if settings.by_trajectory and self.heard(now) is None:
             return f'{self.name}: no joint states, so a stop could not hold it'
         if settings.only_after and not any(map(self.reached, settings.only_after)):
             return f'{self.name} must first be where {" or ".join(settings.only_after)} leads'
@@ -195,7 +201,7 @@ class Part:
             elif done is False:
                 self.failed()
                 return f'{self.title} not confirmed by joint states: {command}', False
-        elif self._reading and self.posture in self.must_be_seen and not self.is_heard(now):
+        elif self._reading and self.posture in self.must_be_seen and not self.heard(now):
             self._reading = None
             self.failed()
             return f'Joint states lost: {self.name} unknown', True
@@ -223,10 +229,9 @@ class Part:
 
     def _unseen(self, now: float) -> str:
         """Why the joints cannot be held; '' if they can."""
-        if self._reading is None or not self.is_heard(now):
+        if (reading := self.heard(now)) is None:
             return 'no joint states'
-        finite = all(map(math.isfinite, self._reading.angles))
-        return '' if finite else 'an angle is not a number'
+        return '' if all(map(math.isfinite, reading.angles)) else 'an angle is not a number'
 
     def _outcome(self, now: float) -> bool | None:
         """True when done, False when failed, None while in progress.
@@ -239,9 +244,9 @@ class Part:
             return None
         elapsed, duration_s = now - self._answered_at, self.commands[self._command].duration_s
         duration_over = elapsed >= duration_s
-        if self._reading is None or not self.is_heard(now):
+        if (reading := self.heard(now)) is None:
             return duration_over or None
-        if self._is_at_target(self._reading):
+        if self._is_at_target(reading):
             return self._was_elsewhere or duration_over or None
         return False if elapsed > duration_s + self._limits.confirm_margin_s else None
 
@@ -270,19 +275,18 @@ class Mast(Part):
     must_be_seen = (Posture.STOWED,)
 
     def __init__(self, config: MastConfig) -> None:
+        command: Any = partial(AppendageCommand.model_construct, type='std_srvs/srv/Empty')
         ends = (
-            (config.open_rad, config.open_duration_s),
-            (config.closed_rad, config.close_duration_s),
-            (config.rotated_rad, config.rotate_duration_s),
+            command(target_rad=config.open_rad, duration_s=config.open_duration_s),
+            command(target_rad=config.closed_rad, duration_s=config.close_duration_s),
+            command(target_rad=config.rotated_rad, duration_s=config.rotate_duration_s),
         )
-        motions: dict[str, dict[str, Any]] = {
-            name: {'type': 'std_srvs/srv/Empty', 'target_rad': rad, 'duration_s': seconds}
-            for name, (rad, seconds) in zip(MAST_COMMANDS, ends, strict=True)
-        }
-        make = AppendageCommand.model_construct
-        commands = {name: make(**motion) for name, motion in motions.items()}
-        profile: dict[str, Any] = {'stowed_rad': config.closed_rad, 'commands': commands}
-        super().__init__(MAST, AppendageProfile.model_construct(**profile), config)
+        profile: Any = AppendageProfile.model_construct(
+            joints=config.joints,
+            stowed_rad=config.closed_rad,
+            commands=dict(zip(MAST_COMMANDS, ends, strict=True)),
+        )
+        super().__init__(MAST, profile, config)
 
     @property
     def state(self) -> str:

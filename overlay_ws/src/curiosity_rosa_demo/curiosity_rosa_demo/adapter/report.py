@@ -11,11 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+import math
 
 from curiosity_rosa_demo.adapter.agent_link import contest
 from curiosity_rosa_demo.adapter.part import Posture
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.watches import Pose, ViewState
+from curiosity_rosa_demo.adapter.watches import ViewState
 from curiosity_rosa_demo.domain.adapter_status import rival_texts, Status, without_measured
 from curiosity_rosa_demo.domain.models import E_STOP_PRESSED
 from curiosity_rosa_demo.domain.refusal import RefusalCode
@@ -27,22 +28,18 @@ NO_MAST = 'none'  # the mast of a robot without one
 MIN_PERIOD_S = 0.05  # shortest time between two messages
 
 
-def status_of(
-    rules: Rules,
-    pose: Pose | None,
-    mast_turn: float | None,
-    rivals: Mapping[str, list[str]] | None = None,
-) -> Status:
-    """The status of docs/reference/contracts.md; ``pose`` is x, y, yaw in metres and radians.
-    ``rivals``: the nodes that publish one topic of the rover, by topic.
+def status_of(rules: Rules, rivals: Mapping[str, list[str]] | None = None) -> Status:
+    """The status of docs/reference/contracts.md. ``rivals``: the nodes that publish one topic of
+    the rover, by topic.
     """
     mast, obstacles, factor = rules.mast, rules.obstacles, rules.time.measured
     is_known = mast is None or mast.posture is not Posture.UNKNOWN
     is_open = mast is not None and not mast.is_stowed if is_known else None
-    is_heard = mast is not None and mast.is_heard(rules.time.simulated)
+    reading = None if mast is None or is_open is False else mast.heard(rules.time.simulated)
+    turn = math.nan if reading is None else reading.angles[1]
     # The scan of a stowed mast may see nothing of the way.
     is_cause = obstacles.view is ViewState.NO_VIEW and mast is not None and mast.is_stowed
-    x, y, yaw = pose or (None, None, None)
+    x, y, yaw = rules.pose or (None, None, None)
     return {
         'mast_is_open': is_open,
         'move_allowed': rules.move_allowed,
@@ -51,7 +48,7 @@ def status_of(
         'rover_x': x,
         'rover_y': y,
         'yaw_rad': yaw,
-        'mast_yaw_rad': mast_turn if is_heard and is_open is not False else None,
+        'mast_yaw_rad': turn if math.isfinite(turn) else None,
         'mast': NO_MAST if mast is None else mast.state,
         'appendages': {name: part.state for name, part in rules.parts.items() if part is not mast},
         'e_stop': rules.e_stop,

@@ -21,7 +21,7 @@ import uuid
 
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
-from curiosity_rosa_demo.adapter.part import MAST, MAST_COMMANDS
+from curiosity_rosa_demo.adapter.part import MAST_COMMANDS
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS
 from curiosity_rosa_demo.domain.text import clip, printable
 from curiosity_rosa_demo.infra.config.robot import AppendageCommand
@@ -280,15 +280,12 @@ class Command(NamedTuple):
 
 
 class Commands(dict[str, Command]):
-    """What the robot does, by name: the motions of its base, then the commands of its parts, of
-    which ``part_of`` tells the part. ``joints``: the names of its joints, by part.
-    """
+    """What the robot does, by name: the motions of its base, then the commands of its parts."""
 
     def __init__(self, node: Node, config: Config, losses: LossCounter) -> None:
         super().__init__()
         robot, rover = config.robot, config.topics.curiosity
-        self.joints: dict[str, list[str]] = {}
-        self.part_of: dict[str, str] = {}
+        self._appendages = robot.appendages
         self._held: dict[str, list[Channel]] = {}  # by part: what a stop must tell
 
         def call(service: RoverService | AppendageCommand, name: str) -> Command:
@@ -301,8 +298,6 @@ class Commands(dict[str, Command]):
         own = [*DIRECTIONS, 'move_stop'] if robot.mobile_base else []
         if robot.has_mast:
             own += MAST_COMMANDS
-            self.joints[MAST] = config.thresholds.mast.joints
-            self.part_of = dict.fromkeys(MAST_COMMANDS, MAST)
         for name in own:
             service = getattr(rover, name)
             self[name] = call(service, service.name)
@@ -311,8 +306,7 @@ class Commands(dict[str, Command]):
                 **{topic: TopicChannel(node, topic, losses) for topic in part.names('topic')},
                 **{action: TrajectoryAction(node, action) for action in part.names('action')},
             }
-            self.joints[name], self._held[name] = part.joints, [*channels.values()]
-            self.part_of |= dict.fromkeys(part.commands, name)
+            self._held[name] = [*channels.values()]
             for command, settings in part.commands.items():
                 if settings.by_trajectory:
                     message = trajectory(part.joints, settings.target_rad, settings.duration_s)
@@ -330,7 +324,8 @@ class Commands(dict[str, Command]):
     def hold(self, holds: Mapping[str, Sequence[float]]) -> None:
         """As ``Channel.hold``, each part at these angles; no angles: they are not known."""
         for name, angles in holds.items():
-            message = trajectory(self.joints[name], angles, HOLD_S) if angles else None
+            joints = self._appendages[name].joints
+            message = trajectory(joints, angles, HOLD_S) if angles else None
             for channel in self._held[name]:
                 channel.hold(message)
 

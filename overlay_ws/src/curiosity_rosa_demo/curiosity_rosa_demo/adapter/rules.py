@@ -66,12 +66,7 @@ from curiosity_rosa_demo.adapter.steps import (
     step,
 )
 from curiosity_rosa_demo.adapter.stop import is_still, motion_text, Odometry, Stop
-from curiosity_rosa_demo.adapter.watches import (
-    DriveWatch,
-    ObstacleStop,
-    Pose,
-    Settling,
-)
+from curiosity_rosa_demo.adapter.watches import DriveWatch, ObstacleStop, Pose, Settling
 from curiosity_rosa_demo.domain.models import (
     E_STOP_PRESSED,
     MOVE_IN_PROGRESS,
@@ -134,6 +129,7 @@ class Rules:
         # process.
         self._starts = {0: True}
         self._odometry: Odometry | None = None
+        self.pose: Pose | None = None  # as odometry last reported it
         self._alarms = AlarmFold()
         self.agent = AgentLink(config.heartbeat_max_age_s, time)
         self._moved_since: float | None = None  # by a motion that the adapter did not start
@@ -324,6 +320,7 @@ class Rules:
         self, pose: Pose | None, speed: float, turn_rate: float, tilt_rad: float | None
     ) -> None:
         """As ``DriveWatch.record``."""
+        self.pose = pose
         self.drive.record(pose, speed, turn_rate, tilt_rad)
         still = is_still(self._config, speed, turn_rate)
         self._odometry = Odometry(self.time.steady, still, abs(speed), abs(turn_rate))

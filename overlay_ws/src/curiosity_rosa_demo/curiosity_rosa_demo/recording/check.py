@@ -293,7 +293,7 @@ class LogReplay:
                     texts = decision_text(said), decision_text(decides)
                     yield Comparison(at_s, name, *texts, inputs)
             if is_due:
-                status = without_measured(status_of(run.rules, None, None))
+                status = without_measured(status_of(run.rules))
                 if not self.moments or self.moments[-1][1] != status:
                     self.moments.append((at_s, status))
 

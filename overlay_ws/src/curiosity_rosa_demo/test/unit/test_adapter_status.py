@@ -236,7 +236,7 @@ def test_a_replayed_log_has_the_recorded_results(
     for entry in entries:
         result = run.feed(entry)
         assert result == entry.result, entry
-    assert status_of(run.rules, None, None) == status_of(rules, None, None)
+    assert status_of(run.rules) == status_of(rules)
 
 
 def test_a_full_log_drops_the_oldest_and_its_numbers_show_it() -> None:
@@ -333,7 +333,7 @@ LACKS: list[tuple[dict[str, Any], Level, str]] = [
 
 def found_in(world: World, **facts: Any) -> Finding:
     """``facts``: fields of the status, or what else the node knows."""
-    status = status_of(world.guard, None, None)
+    status = status_of(world.guard)
     status |= {key: facts.pop(key) for key in facts.keys() & status.keys()}
     return diagnose_adapter(world.guard, status, **{'missing': [], 'ages_s': SILENT, **facts})
 

@@ -251,7 +251,7 @@ def test_a_capture_is_taken_unless_the_mast_is_known_or_seen_not_to_be_up() -> N
     for joints_on in (False, True, False):
         world.joints_on = joints_on
         world.step(2 * CONFIG.mast.joint_max_age_s)
-        status = status_of(world.guard, None, CLOSED[1])
+        status = status_of(world.guard)
         assert status['mast'] == 'unknown'
         rover = SimulatedRover(mast_is_open=None, extra_status=status)
         result = run_tool(rover, 'capture_and_score')
