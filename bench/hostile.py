@@ -257,11 +257,10 @@ def configs(documents: Path) -> dict[str, Config]:
     )
     blind = with_llm(seeing, vision=False)
     asks = {'skills': ['move_forward', 'turn_left', 'navigate_to_pose'], 'battery_below': 0.5}
-    exhausted = type(blind.guardrails.patience.exhausted)('ASK_HUMAN')
     return {
         'seeing': seeing,
         'shipped': blind,
-        'asking': with_rules(blind, approval=asks, patience={'exhausted': exhausted}),
+        'asking': with_rules(blind, approval=asks, patience={'exhausted': 'ASK_HUMAN'}),
         'leaving': with_rules(blind, geofence={'leaving': 'ask'}),
         'budget': with_rules(blind, budget={'max_metres': BUDGET_M}),
         'routine': with_llm(blind, fallback='routine'),

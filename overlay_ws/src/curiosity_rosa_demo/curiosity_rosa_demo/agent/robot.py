@@ -41,12 +41,7 @@ from curiosity_rosa_demo.agent.tasks.texts import task_summary
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
-from curiosity_rosa_demo.domain.adapter_status import (
-    NodeStatus,
-    NoTriggers,
-    Triggers,
-    TriggerStatus,
-)
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
@@ -93,9 +88,10 @@ class Robot(TaskPort):
         nodes: NodeHealth,
         pose: Callable[[], RoverPose | None],
         replay: Callable[[], str],
+        triggers: Callable[[], Sequence[TriggerStatus]],
+        switch_trigger: Callable[[str, bool], TriggerStatus],
         recording: RecordingControl | None = None,
         clock_problem: Callable[[], str] = lambda: '',
-        triggers: Triggers | None = None,
         console_texts: EventBus | None = None,
         earlier_events: Sequence[TraceEvent] = (),
         earlier: EarlierSession | None = None,
@@ -117,7 +113,8 @@ class Robot(TaskPort):
         self._analyses = analyses
         self._pose, self._replay = pose, replay
         self._earlier_events = tuple(earlier_events)
-        self._clock_problem, self._triggers = clock_problem, triggers or NoTriggers()
+        self._clock_problem = clock_problem
+        self.triggers, self._switch_trigger = triggers, switch_trigger
         earlier = earlier or EarlierSession()
         self._trail = Trail(MAX_PLACES, earlier.trail)
         self._trail_points = self._trail.points()
@@ -360,15 +357,11 @@ class Robot(TaskPort):
         why = self.startup_failure or self._runtime.failure or self.store_failure
         return why or ('' if self._may_run() else NOT_READY_TEXT)
 
-    def triggers(self) -> Sequence[TriggerStatus]:
-        """The triggers, in the order of triggers.yaml."""
-        return self._triggers.statuses()
-
     def switch_trigger(self, name: str, on: bool, *, by: str = '') -> TriggerStatus:
         """Switch a trigger on or off, until the agent ends. Raises UnknownTrigger. ``by``: the
         operator at the console need not be told of others; '': it is he.
         """
-        status, switched = self._triggers.switch(name, on), 'on' if on else 'off'
+        status, switched = self._switch_trigger(name, on), 'on' if on else 'off'
         if by:
             self._notice(f'trigger {name} {switched}{_by(by)}')
         return status

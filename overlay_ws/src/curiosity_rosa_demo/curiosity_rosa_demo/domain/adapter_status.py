@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 import json
-from typing import Any, Protocol
+from typing import Any
 
 from curiosity_rosa_demo.domain.serde import read_object
 from pydantic import JsonValue
@@ -87,7 +87,7 @@ class NodeStatus:
     text: str = ''
 
 
-# --- What the operator sees of a trigger, and the port to see and switch them ------------------
+# --- What the operator sees of a trigger --------------------------------------------------------
 
 
 class TriggerState(str, Enum):
@@ -117,26 +117,6 @@ class TriggerStatus:
 class UnknownTrigger(ValueError):
     """There is no trigger of this name. The message lists the names."""
 
-    def __init__(self, name: str, known: Sequence[str] = ()) -> None:
+    def __init__(self, name: str, known: Sequence[str]) -> None:
         there_are = ', '.join(known) or 'none (triggers.yaml)'
         super().__init__(f'no trigger {name[:60]!r}; there are {there_are}')
-
-
-class Triggers(Protocol):
-    """Thread-safe; no method blocks."""
-
-    def statuses(self) -> Sequence[TriggerStatus]:
-        """All triggers, in the order of triggers.yaml."""
-
-    def switch(self, name: str, on: bool) -> TriggerStatus:
-        """Switch the trigger on or off, until the agent ends. Raises UnknownTrigger."""
-
-
-class NoTriggers:
-    """For an agent without triggers."""
-
-    def statuses(self) -> Sequence[TriggerStatus]:
-        return ()
-
-    def switch(self, name: str, on: bool) -> TriggerStatus:
-        raise UnknownTrigger(name)

@@ -36,8 +36,8 @@ def short_repr(value: object, longest: int = 60) -> str:
     """``value`` as Python writes it, for an error message."""
     try:
         return clip(repr(value), longest)
-    except ValueError:  # Python refuses to print integers of thousands of digits
-        return 'a huge number'
+    except (ValueError, RecursionError):  # an integer of thousands of digits, nested too deeply
+        return f'a {type(value).__name__} too large to show'
 
 
 def count_text(count: int, noun: str) -> str:

@@ -18,7 +18,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from curiosity_rosa_demo.domain.text import clip
+from curiosity_rosa_demo.domain.text import short_repr
 from curiosity_rosa_demo.infra.config.agent import below_own_texts
 from curiosity_rosa_demo.infra.config.base import ConfigError as ConfigError
 from curiosity_rosa_demo.infra.config.base import read_yaml, RULE
@@ -109,7 +109,7 @@ def _named_file(key: str, name: object, folders: list[Path], known: Iterable[str
         if (file := folder / f'{name}.yaml') in folder.glob('*.yaml'):
             return file
     raise ConfigError(
-        f'{key} = {_short_value(name)}: there is no {folders[0] / f"{name}.yaml"}; write it, or '
+        f'{key} = {short_repr(name, 80)}: there is no {folders[0] / f"{name}.yaml"}; write it, or '
         f'take one of {", ".join(known)}'
     )
 
@@ -142,7 +142,7 @@ def _read_keys(file: Path) -> dict[str, Any]:
     if values is None:
         return {}
     if not isinstance(values, dict):
-        raise ConfigError(f'{file}: = {_short_value(values)}: must be keys with values')
+        raise ConfigError(f'{file}: = {short_repr(values, 80)}: must be keys with values')
     return values
 
 
@@ -165,13 +165,6 @@ def _at(values: Any, keys: Iterable[Any]) -> Any:
         return ABSENT
 
 
-def _short_value(value: object) -> str:
-    try:
-        return clip(repr(value), 80)
-    except (ValueError, RecursionError):  # integer of thousands of digits, recursive value
-        return f'a {type(value).__name__} too large to show'
-
-
 def _first_error(error: ValidationError) -> tuple[list[str | int], str]:
     """Its key path, and its value with what is allowed there."""
     first = error.errors(include_url=False)[0]
@@ -184,4 +177,4 @@ def _first_error(error: ValidationError) -> tuple[list[str | int], str]:
         return keys, f': {allowed}'
     elif first['type'] == 'string_type' and isinstance(value, (bool, int, float)):
         allowed = 'must be text: write it in quotes'  # YAML parses on, no and 22:00 as bool or int
-    return keys, f' = {_short_value(value)}: {allowed.removeprefix("Value error, ")}'
+    return keys, f' = {short_repr(value, 80)}: {allowed.removeprefix("Value error, ")}'

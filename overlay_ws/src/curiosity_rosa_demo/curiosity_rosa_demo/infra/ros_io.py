@@ -20,11 +20,7 @@ import time
 from typing import Any, Generic, TypeVar
 
 from curiosity_rosa_demo.domain.adapter_status import encode_heartbeat
-from curiosity_rosa_demo.domain.models import (
-    Json,
-    TraceEvent,
-    TraceKind,
-)
+from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S, SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config

@@ -322,13 +322,6 @@ class RehearsalCompared(RehearsalMade):
         return {**compared, 'kind': TraceKind.ERROR, 'ok': False, 'error_reason': message}
 
 
-def task_of(event: TraceEvent) -> str:
-    """The ID of the task in which the event happened; '': in none, or unknown."""
-    typed = ModelCalled.of(event) or SkillProgressed.of(event)
-    task_id = typed.task_id if typed else (event.data or {}).get(IN_TASK)
-    return task_id if isinstance(task_id, str) else ''
-
-
 def with_task(data: Json | None, task_id: str) -> Json | None:
-    """The ``data`` of an event in the task ``task_id``, for ``task_of``; '': in none."""
+    """The ``data`` of an event in the task ``task_id``; '': in none."""
     return {**(data or {}), IN_TASK: task_id} if task_id else data

@@ -24,6 +24,7 @@ import time
 from typing import Any, TypeVar
 import uuid
 
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
@@ -33,12 +34,7 @@ from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused
-from curiosity_rosa_demo.domain.adapter_status import (
-    NodeStatus,
-    NoTriggers,
-    Triggers,
-    TriggerStatus,
-)
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
@@ -76,7 +72,7 @@ class FakeRobot(TaskPort):
         self.not_ready = ''
         self.refusal = ''  # why every order is refused
         self.replay = ''
-        self.board: Triggers = NoTriggers()
+        self.board = TriggerBoard(())
         self.brain_state = BrainState()
         self.where: RoverPose | None = RoverPose(x=0.0, frame_id='odom')
         self.nodes = [

@@ -25,6 +25,7 @@ from typing import Any, cast, TypeVar
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
 from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered
 from curiosity_rosa_demo.agent.kernel.hear import Reply as AgentReply
 from curiosity_rosa_demo.agent.language.understand import Utterance
@@ -48,7 +49,7 @@ from curiosity_rosa_demo.agent.tasks.origin import asked_by, current_order, door
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeHealth
-from curiosity_rosa_demo.domain.adapter_status import NodeStatus, Triggers
+from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BrainState,
@@ -546,9 +547,9 @@ class Eyes:
         return self.ground
 
 
-def robot_of(bench: Any, eyes: Eyes | None = None, triggers: Triggers | None = None) -> Robot:
+def robot_of(bench: Any, eyes: Eyes | None = None, triggers: TriggerBoard | None = None) -> Robot:
     """The port to the runtime of ``bench``, without a console."""
-    eyes = eyes or Eyes()
+    eyes, board = eyes or Eyes(), triggers or TriggerBoard(())
     nodes = SimpleNamespace(node_statuses=lambda: [NodeStatus('adapter', True, 0.1)])
     return Robot(
         bench.runtime,
@@ -562,7 +563,8 @@ def robot_of(bench: Any, eyes: Eyes | None = None, triggers: Triggers | None = N
         nodes=cast(NodeHealth, nodes),
         pose=lambda: RoverPose(x=1.0, y=2.0, frame_id='odom'),
         replay=lambda: '',
-        triggers=triggers,
+        triggers=board.statuses,
+        switch_trigger=board.switch,
         console_texts=bench.console_texts,
     )
 
@@ -570,7 +572,7 @@ def robot_of(bench: Any, eyes: Eyes | None = None, triggers: Triggers | None = N
 class RobotBench:
     """What a test of a Robot has in its hands."""
 
-    def __init__(self, bench: RuntimeBench, triggers: Triggers | None = None) -> None:
+    def __init__(self, bench: RuntimeBench, triggers: TriggerBoard | None = None) -> None:
         self.bench, self.eyes = bench, Eyes()
         self.robot = robot_of(bench, self.eyes, triggers)
         console = bench.console

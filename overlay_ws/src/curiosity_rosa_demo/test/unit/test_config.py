@@ -132,6 +132,7 @@ REFUSALS = [
     ('thresholds', 'telemetry: {obstacle_stop_m: 3.0}', 'clear_m = 2.3: must be greater than te'),
     ('thresholds', f'obstacles: {{parts: {{boom: {{{BOOM}}}}}}}', 'x_max = 1.0: must be greater'),
     ('agent', 'llm: {provider: openai}', "llm.model = '': must be set when provider is 'openai'"),
+    ('guardrails', 'patience: {exhausted: RETRY}', "'RETRY': Input should be 'ASK_HUMAN' or"),
     ('agent', 'turn: {max_motion_s: 30.0}', 'max_motion_s = 30.0: must be below motion.max_durat'),
     ('skills', 'skills: {move_forward: {cancel_supported: false}}', '= False: must be true for a'),
     ('skills', 'skills: {wait_until: {cancel_supported: false}}', '= False: must be true for a s'),

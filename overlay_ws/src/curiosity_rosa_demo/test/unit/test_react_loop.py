@@ -247,7 +247,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
     decision: Decision, exhausted: str, failure: str, beside: bool, react: Any
 ) -> None:
     most, kind = 5, decision.type
-    config = with_rules(steps=most, patience={'exhausted': DecisionType(exhausted)})
+    config = with_rules(steps=most, patience={'exhausted': exhausted})
     nodes = Nodes(finish(), config=config)
     failures = react['failures_in_a_row'] if failure else 0
     same, refused = react['same_in_a_row'], react['refused_in_a_row']
@@ -287,7 +287,7 @@ def test_a_turn_ends_when_it_must_and_only_then(
 def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
     yes: bool, failures: int, same: int
 ) -> None:
-    config = with_rules(patience={'exhausted': DecisionType.ASK_HUMAN})
+    config = with_rules(patience={'exhausted': 'ASK_HUMAN'})
     nodes = Nodes(finish(), config=config)
     failed = {'failures_in_a_row': failures, 'same_in_a_row': same}
     nodes.turn = turn_of(failure='boom', **failed)

@@ -216,7 +216,7 @@ def _end_if_hopeless(turn: Turn, env: TurnEnvironment) -> None:
     by_rules = turn.decision is not None and turn.decision.by == ROUTINE
     wants_more = turn.spent.steps >= most and turn.refused_in_a_row > 0
     too_long = turn.iter > MAX_LOOPS_PER_STEP * (most + 1)
-    may_ask = patience.exhausted is DecisionType.ASK_HUMAN
+    may_ask = patience.exhausted == 'ASK_HUMAN'
     if mapped is DecisionType.ABORT:
         _end(turn, DecisionType.ABORT, _failed_text(turn))
     elif wants_more or too_long or turn.spent.steps > most:  # no rule refuses a stop

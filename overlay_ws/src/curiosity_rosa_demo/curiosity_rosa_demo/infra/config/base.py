@@ -21,14 +21,7 @@ from zoneinfo import ZoneInfo
 
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.text import clip, one_line
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    model_validator,
-    ValidationInfo,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator, ValidationInfo
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 import yaml

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.geometry import MotionSpeeds
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.base import (
@@ -26,7 +25,7 @@ from curiosity_rosa_demo.infra.config.base import (
     Seconds,
     Section,
 )
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 Duration = Annotated[float, Field(ge=0.0, le=3600.0)]
 Place = Annotated[float, Field(ge=-100.0, le=100.0)]  # in the base frame, metres
@@ -230,12 +229,6 @@ class Budget(Section):
     max_seconds: float = Field(gt=0.0, le=1e6)
 
 
-def _asks_or_ends(value: DecisionType) -> DecisionType:
-    if value not in (DecisionType.ASK_HUMAN, DecisionType.ABORT):
-        raise ValueError('must be ASK_HUMAN or ABORT')
-    return value
-
-
 class Patience(Section):
     refused_in_a_row: int = Field(ge=1, le=1000)
     same_refused: int = Field(ge=1, le=1000)
@@ -245,7 +238,7 @@ class Patience(Section):
     idle_cost: float = Field(gt=0.0, le=1e6)
     detour_cost: float = Field(gt=0.0, le=1e6)
     takeovers: int = Field(ge=1, le=1000)
-    exhausted: Annotated[DecisionType, Field(strict=False), AfterValidator(_asks_or_ends)]
+    exhausted: Literal['ASK_HUMAN', 'ABORT']
 
 
 class Geofence(Section):
