@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 import sys
 import time
@@ -32,7 +33,7 @@ from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.llm.vision import SeenPictures
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
-from curiosity_rosa_demo.agent.react.prompt import decide_tool, robot_prompts
+from curiosity_rosa_demo.agent.react.prompt import make_tools, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
@@ -43,10 +44,10 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import RoverPose, ToolResult
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.tracing import make_task_tracer, TaskTracer
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 import rosa
 
 CONFIG = load_config()
@@ -142,7 +143,15 @@ def theirs() -> Callable[[], None]:
     def run(name: str, /, **_: Any) -> ToolResult:
         return world.tool(name, Cancellation())
 
-    tools = [*make_tools(make_registry(CONFIG).for_model(), run), decide_tool()]
+    tools = [
+        StructuredTool.from_function(
+            func=partial(run, each.name),
+            name=each.name,
+            description=each.description,
+            args_schema=each.args_schema,
+        )
+        for each in make_tools(make_registry(CONFIG).for_model())
+    ]
     prompts = robot_prompts(CONFIG.prompts)
     peer = PlainRosa(tools, llm=model(), prompts=prompts, streaming=CONFIG.agent.llm.streaming)
 

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import answered_failure
-from curiosity_rosa_demo.tools.rover_tools import ToolRun
+from curiosity_rosa_demo.tools.tool_impl import ToolRun
 from curiosity_stand_in.body import RAMP_S, ROCKING, START_S, State, TICK_S
 from curiosity_stand_in.drivers import DemoRover, REPEAT_S
 from curiosity_stand_in.kinematics import Pose

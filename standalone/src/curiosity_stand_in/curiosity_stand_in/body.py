@@ -27,7 +27,6 @@ import math
 
 from curiosity_rosa_demo.domain.geometry import along
 from curiosity_rosa_demo.infra.config.limits import Thresholds
-from curiosity_stand_in.battery import Battery, Rates, SETTLE_S
 from curiosity_stand_in.kinematics import Course, course, Pose, Velocity
 from curiosity_stand_in.parts import INITIAL, Joints, MAST, Part, PARTS, stowed_from, Waypoints
 from curiosity_stand_in.trajectory import Line, Trajectory
@@ -50,6 +49,41 @@ AFTER_SHARE = 0.4  # of the way from the standing to the driving pitch, kept aft
 # A mechanism that folds after a stop: the fastest motion, the rise, and the tilt of 11 degrees.
 SAG_MPS, SAG_RISE_M, SAG_ROLL_RAD, SAG_PITCH_RAD = 0.28, 0.2, 0.12, 0.16
 MOST_SAG_S = 2.5  # as measured
+STANDING_DRAIN = 0.1  # drain of a standing rover, as a fraction of the drain while driving
+SETTLE_S = 1.0  # a stowed rover charges after standing still for this long
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Rates as fractions of the full charge per second of the rover's time."""
+
+    drain_per_s: float = 0.0005  # while driving
+    charge_per_s: float = 0.02  # net, while stowed and still
+
+
+@dataclass(frozen=True)
+class Battery:
+    """``charge`` is 0 to 1. An empty battery does not stop the rover."""
+
+    charge: float = 1.0
+    charging: bool = False
+
+    @property
+    def full(self) -> bool:
+        return self.charging and self.charge == 1.0
+
+    def after(
+        self, rates: Rates, *, start: float, end: float, driving: bool, charges_from: float | None
+    ) -> Battery:
+        """The battery at ``end`` if no command comes after ``start``; seconds of the rover's time.
+
+        ``charges_from`` is the time at which charging starts or started; None: no charging.
+        """
+        charge_start = end if charges_from is None else min(max(start, charges_from), end)
+        drain = rates.drain_per_s * (1.0 if driving else STANDING_DRAIN)
+        charge = max(0.0, self.charge - drain * (charge_start - start))
+        charge = min(1.0, charge + rates.charge_per_s * (end - charge_start))
+        return Battery(charge, charging=charges_from is not None and end >= charges_from)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import STEADY_CLOCK
 from curiosity_stand_in import frames, sensors
-from curiosity_stand_in.battery import Rates
-from curiosity_stand_in.body import State, WHEELS
+from curiosity_stand_in.body import Rates, State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.node import RoverNode, wanted
 from curiosity_stand_in.parts import INITIAL, Joints
@@ -31,9 +30,7 @@ from curiosity_stand_in.settings import PARAMETERS
 from curiosity_stand_in.signs import signs_before
 from geometry_msgs.msg import Twist
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import (
-    BatteryState,
-)
+from sensor_msgs.msg import BatteryState
 from std_msgs.msg import Bool, Float64MultiArray
 
 WHEEL_TOPIC = 'wheel_velocity_controller/commands'

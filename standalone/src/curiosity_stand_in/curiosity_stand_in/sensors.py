@@ -17,8 +17,7 @@ import math
 from builtin_interfaces.msg import Time
 from curiosity_rosa_demo.infra.tf import Transform
 from curiosity_stand_in import camera, frames
-from curiosity_stand_in.battery import Battery
-from curiosity_stand_in.body import State, WHEELS
+from curiosity_stand_in.body import Battery, State, WHEELS
 from curiosity_stand_in.kinematics import Pose
 from curiosity_stand_in.robot import Joint, Placement
 from curiosity_stand_in.terrain import scan_ranges

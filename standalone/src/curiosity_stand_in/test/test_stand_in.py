@@ -17,8 +17,7 @@ import math
 from typing import Any
 
 from curiosity_rosa_demo.infra.config_loader import load_config
-from curiosity_stand_in.battery import Battery, Rates
-from curiosity_stand_in.body import Body, MOST_SAG_S, State
+from curiosity_stand_in.body import Battery, Body, MOST_SAG_S, Rates, State
 from curiosity_stand_in.kinematics import FORWARD
 from curiosity_stand_in.parts import CLOSED, MAST
 from curiosity_stand_in.rover import FASTEST_DRIVE, Rover

@@ -17,9 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from curiosity_rosa_demo.agent.llm.errors import FallbackModel
-from curiosity_rosa_demo.agent.llm.messages import (
-    names_other_tools,
-)
+from curiosity_rosa_demo.agent.llm.messages import names_other_tools
 from curiosity_rosa_demo.agent.llm.vision import can_see, Sight
 from curiosity_rosa_demo.agent.react.deciders import (
     ModelDecider,
@@ -28,12 +26,10 @@ from curiosity_rosa_demo.agent.react.deciders import (
     RuleDecider,
 )
 from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer, TurnExecutor
-from curiosity_rosa_demo.agent.react.prompt import decide_tool, NextActionAgent, robot_prompts
+from curiosity_rosa_demo.agent.react.prompt import make_tools, NextActionAgent, robot_prompts
 from curiosity_rosa_demo.agent.react.think import Decider
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment
-from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.infra.config.agent import LOCAL
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from langchain_core.language_models import BaseChatModel
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnablePassthrough
@@ -69,10 +65,7 @@ class CuriosityRosa(ROSA):
             environment.registry.offer_vision_skills()
         if model is not None and llm.fallback == 'routine':
             environment.fallback = FallbackModel()
-        self._our_tools = [
-            *make_tools(environment.registry.for_model(), _refuse_direct_run),
-            decide_tool(),
-        ]
+        self._our_tools = make_tools(environment.registry.for_model())
         super().__init__(
             ros_version=2,
             llm=model or RunnablePassthrough(),
@@ -117,8 +110,3 @@ class CuriosityRosa(ROSA):
         deciders = (PlanDecider(self._env), RetryDecider(self._env), self._decider)
         self.turn_executor = TurnExecutor(self._env, deciders, self._saver)
         return self.turn_executor
-
-
-def _refuse_direct_run(name: str, **_: Any) -> ToolResult:
-    """Refuse the call: LangChain needs the schemas only, and the executor runs the skills."""
-    raise NotImplementedError(name)

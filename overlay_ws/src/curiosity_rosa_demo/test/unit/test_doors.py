@@ -47,7 +47,7 @@ from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.infra.clocks import NO_CLOCK
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.tools import rover_tools
+from curiosity_rosa_demo.tools import tool_impl
 from doors_world import DOORS, DoorsWorld, nothing, said_over_mcp, WAIT_S
 from hostile import Record, run_job
 import pytest
@@ -165,7 +165,7 @@ def test_what_the_adapter_refuses_is_told_at_every_door_in_its_words(
     reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The charge task is left out: the gate lets none of its motions reach the adapter."""
-    monkeypatch.setattr(rover_tools, 'LINK_TIMEOUT_S', 0.05)  # of a wait for the silent agent
+    monkeypatch.setattr(tool_impl, 'LINK_TIMEOUT_S', 0.05)  # of a wait for the silent agent
     words = f'{reason}: it would not be safe'
     with DoorsWorld(tmp_path, SHIPPED, *FORWARD, monkeypatch) as world:
         world.rover.faults['move_forward'] = lambda: ServiceFailed(words)

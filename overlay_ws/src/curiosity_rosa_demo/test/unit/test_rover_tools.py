@@ -31,9 +31,9 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.clocks import SimulationClock
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
-from curiosity_rosa_demo.tools import rover_tools
+from curiosity_rosa_demo.tools import tool_impl
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S
+from curiosity_rosa_demo.tools.tool_impl import LINK_TIMEOUT_S
 from guard_world import CLOSED, CONFIG, World
 from hypothesis import given
 from hypothesis import strategies as st
@@ -334,7 +334,7 @@ def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> No
 def test_a_broken_safety_rule_is_told_whatever_the_skill_makes_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rover_tools, 'STANDSTILL_TIMEOUT_S', 0.1)
+    monkeypatch.setattr(tool_impl, 'STANDSTILL_TIMEOUT_S', 0.1)
     told: list[str] = []
     rover = SimulatedRover(extra_status={'moving': True})
     result = drive(SimulatedRoverWorld(rover, SHIPPED, on_violation=told.append))

@@ -19,6 +19,7 @@ import threading
 from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
+from curiosity_rosa_demo.agent.react.prompt import make_tools
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
@@ -41,12 +42,11 @@ from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
-from curiosity_rosa_demo.domain.operation import Exchange
+from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -172,13 +172,9 @@ def test_the_model_has_the_nine_tools_first_and_never_the_tasks() -> None:
 
 
 def test_a_tool_of_langchain_is_the_skill() -> None:
-    registry, ran = make_registry(CONFIG), list[tuple[str, dict[str, Any]]]()
-
-    def run(name: str, **arguments: Any) -> ToolResult:
-        ran.append((name, arguments))
-        return ToolResult.success()
-
-    tools = make_tools(registry.for_model(), run)
+    registry = make_registry(CONFIG)
+    *tools, decision = make_tools(registry.for_model())
+    assert decision.name == DECIDE_TOOL
     for tool, skill in zip(tools, registry.for_model(), strict=True):
         schema = skill.definition.args_schema
         assert (tool.name, tool.description) == (skill.definition.name, skill.description)
@@ -188,8 +184,8 @@ def test_a_tool_of_langchain_is_the_skill() -> None:
         shown = convert_to_openai_tool(tool)['function']
         assert set(shown['parameters']['properties']) == set(skill.arguments.model_fields)
     (forward,) = [tool for tool in tools if tool.name == 'move_forward']
-    assert forward.invoke({'duration_s': 2}).ok
-    assert ran == [('move_forward', {'duration_s': 2.0})]
+    with pytest.raises(NotImplementedError):  # past the executor, no call runs
+        forward.invoke({'duration_s': 2})
     for wrong in ({'duration_s': 21}, {}):
         with pytest.raises(ValidationError):
             forward.invoke(wrong)

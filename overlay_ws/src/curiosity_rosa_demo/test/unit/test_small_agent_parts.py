@@ -43,7 +43,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
 )
 from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, fitting
 from curiosity_rosa_demo.agent.memory import LINE_LENGTH, recall
-from curiosity_rosa_demo.agent.react.prompt import decide_tool
+from curiosity_rosa_demo.agent.react.prompt import make_tools
 from curiosity_rosa_demo.agent.runtime.threads import EventLoopThread
 from curiosity_rosa_demo.agent.startup.logs import LogFile, LOGGER_NAME
 from curiosity_rosa_demo.domain.geometry import finite_float
@@ -59,7 +59,6 @@ from curiosity_rosa_demo.infra.files import (
     task_database_file,
     trace_file,
 )
-from curiosity_rosa_demo.tools.tool_impl import make_tools
 from curiosity_rosa_demo.trace.reporter import IN_WORDS, summary_of, trace_result
 from curiosity_rosa_demo.trace.trace_buffer import EventBus
 from curiosity_rosa_demo.trace.trace_codec import (
@@ -460,13 +459,7 @@ def test_the_configuration_of_a_local_model() -> None:
             config_of(llm=llm)
 
 
-TOOLS = [
-    convert_to_openai_tool(tool)
-    for tool in (
-        *make_tools(REGISTRY.for_model(), lambda name, **_: ToolResult.success()),
-        decide_tool(),
-    )
-]
+TOOLS = [convert_to_openai_tool(tool) for tool in make_tools(REGISTRY.for_model())]
 
 
 def forced(*messages: dict[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.llm.messages import fitting, with_one_system_mess
 from curiosity_rosa_demo.agent.llm.vision import Sight
 from curiosity_rosa_demo.agent.react.think import DecideArguments
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
+from curiosity_rosa_demo.agent.skills.skill import Skill
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
 from curiosity_rosa_demo.domain.serde import to_json
@@ -59,18 +60,22 @@ def robot_prompts(prompts: Prompts, *, can_see: bool = False) -> RobotSystemProm
     )
 
 
-def decide_tool() -> BaseTool:
-    """The tool, used for its schema only; it is never run."""
+def make_tools(skills: Iterable[Skill]) -> list[BaseTool]:
+    """What the model may call, as LangChain tools: ``skills``, and last a decision. Their schemas
+    alone are used: TurnExecutor handles the calls, and none of these can be run.
+    """
 
-    def decide(**_: object) -> ToolResult:
+    def refuse(**_: object) -> ToolResult:
         raise NotImplementedError
 
-    return StructuredTool.from_function(
-        func=decide,
-        name=DECIDE_TOOL,
-        description=f'{TOOL_DESCRIPTION} Cost: 0.',
-        args_schema=DecideArguments,
-    )
+    offered = [(skill.name, skill.description, skill.arguments) for skill in skills]
+    decision = DECIDE_TOOL, f'{TOOL_DESCRIPTION} Cost: 0.', DecideArguments
+    return [
+        StructuredTool.from_function(
+            func=refuse, name=name, description=description, args_schema=arguments
+        )
+        for name, description, arguments in (*offered, decision)
+    ]
 
 
 def inputs_of(

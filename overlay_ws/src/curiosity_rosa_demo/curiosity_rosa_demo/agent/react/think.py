@@ -30,7 +30,7 @@ from curiosity_rosa_demo.agent.react.plan import (
 )
 from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_op
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
-from curiosity_rosa_demo.agent.skills.registry import arguments_as_json
+from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, arguments_error_text
 from curiosity_rosa_demo.agent.skills.skill import BadArguments
 from curiosity_rosa_demo.agent.tasks.origin import current_order, Order
 from curiosity_rosa_demo.domain.brain_state import Decision, DecisionType, Json
@@ -40,7 +40,6 @@ from curiosity_rosa_demo.domain.plan import PlanError, PlanStatus
 from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response, LEFT_OUT
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
 from curiosity_rosa_demo.domain.text import clip
-from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
 from curiosity_rosa_demo.trace.reporter import result_summary
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator, ValidationError
 

@@ -41,7 +41,7 @@ from curiosity_rosa_demo.domain.skills import MAST_SKILLS, MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.tools.rover_tools import ToolRun
+from curiosity_rosa_demo.tools.tool_impl import ToolRun
 
 
 class _DrivenLegs:

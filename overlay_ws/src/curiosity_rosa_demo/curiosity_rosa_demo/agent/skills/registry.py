@@ -25,13 +25,13 @@ from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, SkillDef
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.refusal import read_answer
+from curiosity_rosa_demo.domain.serde import first_problem
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import one_line
 from curiosity_rosa_demo.infra.config.robot import OWN_RESOURCES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
-from curiosity_rosa_demo.tools.rover_tools import LINK_TIMEOUT_S, STANDSTILL_TIMEOUT_S
-from curiosity_rosa_demo.tools.tool_impl import arguments_error_text
+from curiosity_rosa_demo.tools.tool_impl import LINK_TIMEOUT_S, STANDSTILL_TIMEOUT_S
 from pydantic import BaseModel, ValidationError
 
 RESERVED_NAMES = ('decide',)  # the model's call that changes the course of a turn
@@ -127,6 +127,12 @@ def _validated_arguments(skill: Skill, arguments: object) -> BaseModel:
     except ValidationError as error:
         why = arguments_error_text(error, skill.arguments)
         raise BadArguments(f'{skill.name}: {why}') from None
+
+
+def arguments_error_text(error: ValidationError, schema: type[BaseModel]) -> str:
+    """The first validation error, followed by the names of all arguments."""
+    takes = ', '.join(schema.model_fields) or 'none'
+    return f'{first_problem(error, "arguments")}; it takes: {takes}'
 
 
 # --- all skills of this agent ----------------------------------------------------------------
