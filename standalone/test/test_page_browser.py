@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import add_fleet
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.page import feed
-from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.page import add_page
+from curiosity_rosa_demo.agent.interfaces.page.routes import image_routes
 from curiosity_rosa_demo.domain.adapter_status import NodeStatus
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,

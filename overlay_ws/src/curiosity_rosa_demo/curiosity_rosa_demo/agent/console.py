@@ -44,7 +44,12 @@ from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL
 from curiosity_rosa_demo.domain.origin import caller_prefix, Origin
 from curiosity_rosa_demo.domain.skills import Outcome, outcome_of
-from curiosity_rosa_demo.domain.text import marked_lines, printable, without_controls
+from curiosity_rosa_demo.domain.text import (
+    first_line,
+    marked_lines,
+    printable,
+    without_controls,
+)
 from curiosity_rosa_demo.drawing.columns import clip_columns
 from curiosity_rosa_demo.infra.config.agent import DEMO
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -376,12 +381,14 @@ class Console:
         lines: bool = False,
         is_shown: bool = False,
     ) -> None:
-        """``lines``: our own text, whose line breaks are printed. The text of a model, a skill, a
-        client or an error gets a mark before each further line: it could look like the agent's.
+        """``lines``: our own text, whose line breaks are printed; a script gets the first line.
+        The text of a model, a skill, a client or an error gets a mark before each further line: it
+        could look like the agent's.
         ``is_shown``: the same text was just printed as a trace event.
         """
         if on_reply is None:
-            self.last_outcome = outcome
+            answer = first_line(outcome.answer) if lines and outcome.ok else outcome.answer
+            self.last_outcome = replace(outcome, answer=answer)
         else:
             on_reply(Reply([outcome.answer], outcome.ok))
         if not is_shown:

@@ -50,6 +50,12 @@ def one_line(text: str) -> str:
     return ' '.join(text.split())
 
 
+def first_line(text: str) -> str:
+    """The first line, with an ellipsis for the others."""
+    first, *others = text.split('\n', 1)
+    return f'{first} …' if others else first
+
+
 def without_controls(text: str) -> str:
     """``text`` with a blank for every character that is not printable."""
     return text if text.isprintable() else ''.join(c if c.isprintable() else ' ' for c in text)

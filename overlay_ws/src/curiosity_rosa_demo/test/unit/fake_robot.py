@@ -24,7 +24,7 @@ import time
 from typing import Any, TypeVar
 import uuid
 
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
 from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
@@ -116,6 +116,9 @@ class FakeRobot(TaskPort):
         self.do(self.runner.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(CALL_WAIT_S)
+        for work in asyncio.all_tasks(self._loop):  # also what no step of the loop has begun
+            work.cancel()
+        self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
 
     # --- for tests ------------------------------------------------------------------------------

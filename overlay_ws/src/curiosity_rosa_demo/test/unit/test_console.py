@@ -339,6 +339,9 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
     assert bench.tasks() == {}
     for line in (':mode', ':stop', ':submit get_status'):  # what only looks or stops
         assert run(bench, line).ok
+    table = run(bench, ':help').answer
+    assert table.splitlines() == [table]  # all of it is printed, and not said again
+    assert any(':quit' in text for text in bench.said)
 
 
 def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
@@ -516,6 +519,7 @@ def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> Non
         ((':mode',), True, 'IDLE'),
         ((':mode', ':nonsense'), False, 'no command :nonsense'),
         ((':mode', 'go to the light'), True, 'did '),  # it waits for the task
+        ((':mode', ':help'), True, '  :help '),  # a table, which is not said again
     ):
         flags = [word for command in commands for word in ('-c', command)]
         try:
@@ -525,6 +529,7 @@ def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> Non
         *lines, last = capfd.readouterr().out.splitlines()
         result = json.loads(last)
         assert (result['ok'], part in result['answer']) == (ok, True)
+        assert '\n' not in result['answer']
         assert '> :mode' in lines
         assert any('IDLE' in line for line in lines)
 

@@ -17,30 +17,33 @@ from functools import partial
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.fleet import fleet_page
 from curiosity_rosa_demo.agent.interfaces.fleet.fleet_page import (
+    age_s,
+    document_of,
     fleet_routes,
     FleetFeed,
     Link,
+    link_of,
     LOST_S,
-    Sighting,
 )
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
-    Frame,
-    NewestFrame,
+    Newest,
     RobotClient,
-    RobotState,
+    RobotStopView,
     RobotUnavailable,
     StopAll,
-    StopResult,
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.infra.config.agent import fleet_text, FleetRobot, read_fleet
 from fake_robot import CONFIG, FakeRobot
 from fastapi import FastAPI
 from http_world import client, served, settings, until
+import httpx
 from hypothesis import given, strategies
 import pytest
 from skill_world import in_loop
@@ -50,9 +53,11 @@ BOUND_S = 0.3  # of a stop in these tests
 TOKEN = 'a long token of this robot'
 
 
-def state(at: float = NOW) -> RobotState:
-    shown = {'state': {'brain_state': {'tasks': {'mode': 'IDLE'}}}, 'approvals': []}
-    return RobotState(shown, at)
+SHOWN = {'state': {'brain_state': {'tasks': {'mode': 'IDLE'}}}, 'approvals': []}
+
+
+def came_of(name: str, answer: str, *, ok: bool) -> RobotStopView:
+    return RobotStopView(name=name, ok=ok, answer=answer, took_ms=10)
 
 
 class Robot:
@@ -64,38 +69,47 @@ class Robot:
         self.stopped_by: list[str] = []
         self.reads = self.frames = 0
 
-    async def read(self) -> RobotState:
+    async def read(self) -> dict[str, Any]:
         self.reads += 1
         if self.hangs:
             await asyncio.Event().wait()
         if self.refuses:
             raise RobotUnavailable(self.refuses)
-        return state(time.monotonic())
+        return SHOWN
 
-    async def frame(self, longest_px: int) -> Frame | None:
+    async def frame(self) -> Picture:
         self.frames += 1
         if self.hangs:
             await asyncio.Event().wait()
-        return None if self.refuses else Frame(b'jpeg', 5.0)
+        if self.refuses:
+            raise RobotUnavailable(self.refuses)
+        return Picture(b'jpeg', 5.0, time.monotonic())
 
-    async def stop(self, operator: str) -> StopResult:
+    async def stop(self, operator: str) -> RobotStopView:
         self.stopped_by.append(operator)
         if self.hangs:
             await asyncio.wait([asyncio.create_task(asyncio.Event().wait())], timeout=BOUND_S)
-            return StopResult(False, 'did not answer', BOUND_S)
-        return StopResult(not self.refuses, self.refuses or 'stopped', 0.01)
+            return came_of(self.name, 'did not answer', ok=False)
+        return came_of(self.name, self.refuses or 'stopped', ok=not self.refuses)
+
+
+def known(at: float | None = None, failure: str = '') -> Newest[dict[str, Any]]:
+    """What is known of a robot that answered ``at``."""
+    newest = Newest('r1', Robot('r1').read, 1.0)
+    newest.answer, newest.at, newest.failure = None if at is None else SHOWN, at, failure
+    return newest
 
 
 def test_a_lost_robot_keeps_its_last_state_with_its_age() -> None:
-    stopped = StopResult(True, 'stopped', 0.0841)
-    seen = Sighting('r1', 'http://r1', state(NOW - 1)).document(stopped, NOW)
-    assert (seen['link'], seen['state']) == ('live', state().shown['state'])
-    assert seen['stop'] == {'name': 'r1', 'ok': True, 'answer': 'stopped', 'took_ms': 84}
-    lost = Sighting('r1', 'http://r1', state(NOW - 60), 'no agent answers')
-    shown = lost.document(None, NOW)
+    stopped = came_of('r1', 'stopped', ok=True)
+    seen = document_of(Robot('r1'), known(NOW - 1), stopped, NOW)
+    assert (seen['link'], seen['state']) == ('live', SHOWN['state'])
+    assert seen['stop'] == {'name': 'r1', 'ok': True, 'answer': 'stopped', 'took_ms': 10}
+    lost = known(NOW - 60, 'no agent answers')
+    shown = document_of(Robot('r1'), lost, None, NOW)
     assert (shown['link'], shown['failure']) == ('lost', 'no agent answers')
-    assert (shown['state'], lost.age_s(NOW)) == (seen['state'], 60.0)
-    assert Sighting('r3', 'http://r3').document(None, NOW)['link'] == 'waiting'
+    assert (shown['state'], age_s(lost, NOW)) == (seen['state'], 60.0)
+    assert document_of(Robot('r3'), known(), None, NOW)['link'] == 'waiting'
 
 
 @given(
@@ -103,14 +117,13 @@ def test_a_lost_robot_keeps_its_last_state_with_its_age() -> None:
     failure=strategies.sampled_from(['', 'no agent answers']),
 )
 def test_only_a_fresh_answer_without_a_failure_is_live(age: float | None, failure: str) -> None:
-    seen = Sighting('r1', 'http://r1', None if age is None else state(NOW - age), failure)
-    link = seen.link(NOW)
+    link = link_of(known(None if age is None else NOW - age, failure), NOW)
     assert (link is Link.LIVE) == (age is not None and NOW - (NOW - age) <= LOST_S and not failure)
     assert (link is Link.WAITING) == (age is None and not failure)
 
 
 class Broken(Robot):
-    async def stop(self, operator: str) -> StopResult:
+    async def stop(self, operator: str) -> RobotStopView:
         raise OSError('broken')
 
 
@@ -153,9 +166,9 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
         mars = RobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
         read = await mars.read()
         assert (await mars.stop('')).ok
-    assert read.shown['state']['brain_state']['tasks']['mode_reason'] == 'latched'
-    assert [each['text'] for each in read.shown['approvals']] == ['May I drive?']
-    assert read.shown['state']['ready'] == 'the adapter is missing'
+    assert read['state']['brain_state']['tasks']['mode_reason'] == 'latched'
+    assert [each['text'] for each in read['approvals']] == ['May I drive?']
+    assert read['state']['ready'] == 'the adapter is missing'
     absent = await mars.stop('')
     assert (absent.ok, absent.answer[:16]) == (False, 'no agent answers')
 
@@ -176,23 +189,31 @@ async def test_a_robot_that_hangs_or_refuses_leaves_the_others_live() -> None:
     assert (robots[0].reads, robots[2].reads > 1) == (1, True)
 
 
-@in_loop
-async def test_pages_share_a_picture_and_one_that_hangs_is_asked_once() -> None:
-    robot, hangs = Robot('r1'), Robot('r2', hangs=True)
-    newest = NewestFrame(robot)
-    found = await asyncio.gather(*(newest.get() for _ in range(20)))
-    assert {frame.jpeg for frame, _ in found if frame is not None} == {b'jpeg'}
-    assert robot.frames == 1
-    waiting = NewestFrame(hangs)
-    none = await asyncio.gather(*(waiting.get() for _ in range(20)))
-    assert {why for _, why in none} == {'no picture yet'}
-    assert hangs.frames == 1
-
-
 def app_of(robots: list[Robot], robot: FakeRobot, token: str = '', **changes: Any) -> FastAPI:
     app = create_app(robot, settings=settings(**changes), token=token)
     app.include_router(fleet_routes(robots, StopAll(robots)))
     return app
+
+
+@in_loop
+async def test_pages_share_a_picture_and_one_that_hangs_is_asked_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fleet_page, 'FRAME_PERIOD_S', 1000.0)
+    robots = [Robot('r1'), Robot('r2', hangs=True), Robot('r3', refuses='no picture')]
+    with FakeRobot() as robot:
+        async with client(app_of(robots, robot)) as http:
+
+            async def pictures(name: str) -> list[httpx.Response]:
+                paths = [f'/fleet/{name}/frame.jpg'] * 20
+                return await asyncio.gather(*map(http.get, paths))
+
+            for answer in await pictures('r1'):
+                assert (answer.content, answer.headers['X-Timestamp']) == (b'jpeg', '5.000')
+            for name, why in (('r2', 'no picture yet'), ('r3', 'no picture')):
+                for answer in await pictures(name):
+                    assert (answer.status_code, answer.headers['X-Problem']) == (204, why)
+    assert [each.frames for each in robots] == [1, 1, 1]
 
 
 @in_loop

@@ -11,13 +11,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 import json
 import re
 import threading
 from typing import Any
 
 from chat_server import Call, ChatServer, Cut, Fault, Hang, Reply, Say, Wire
+from curiosity_rosa_demo.agent.llm import wire
 from curiosity_rosa_demo.agent.llm.chat_model import make_chat_model
+from curiosity_rosa_demo.agent.llm.wire import make_http_client
 from curiosity_rosa_demo.agent.policy.chat_policy import (
     ask_chat_model,
     for_policy,
@@ -43,6 +46,7 @@ from curiosity_rosa_demo.agent.policy.world import (
 from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.config.agent import LlmConfig
 from examples import examples, fields
+import httpx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule, RuleBasedStateMachine
@@ -74,8 +78,14 @@ WAIT_S = 10.0
 
 @pytest.fixture(scope='module')
 def server() -> Iterator[ChatServer]:
-    with pytest.MonkeyPatch.context() as patch, ChatServer(Say('unscripted')) as server:
+    clients = ExitStack()
+
+    def make() -> httpx.Client:
+        return clients.enter_context(make_http_client())
+
+    with pytest.MonkeyPatch.context() as patch, ChatServer(Say('unscripted')) as server, clients:
         patch.setenv('OPENAI_API_KEY', KEY)
+        patch.setattr(wire, 'make_http_client', make)
         yield server
 
 

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
 from curiosity_rosa_demo.domain.origin import caller_prefix, caller_text
 from curiosity_rosa_demo.domain.skills import Outcome, outcome_of
 from curiosity_rosa_demo.domain.task_state import LifecycleState
-from curiosity_rosa_demo.domain.text import marked_lines, without_controls
+from curiosity_rosa_demo.domain.text import first_line, marked_lines, without_controls
 import httpx
 from httpx_sse import EventSource, SSEError
 
@@ -165,9 +165,10 @@ class RemoteConsole:
         if task is not None:
             self._task_ids.append(str(task['id']))
             return
-        self._outcome = Outcome(bool(reply['ok']), str(reply['words']))
+        ok, words = bool(reply['ok']), str(reply['words'])
         if self._stream is None:
-            self._report(self._outcome)
+            self._report(Outcome(ok, words))
+        self._outcome = Outcome(ok, first_line(words) if ok else words)  # the text has all lines
 
     def _report(self, outcome: Outcome) -> None:
         self._outcome = outcome

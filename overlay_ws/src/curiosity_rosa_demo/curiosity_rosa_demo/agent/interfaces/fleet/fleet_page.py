@@ -11,23 +11,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from enum import Enum
-import logging
 import time
 
 from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
-    NewestFrame,
+    Newest,
     RobotClient,
-    RobotState,
-    RobotUnavailable,
+    RobotStopView,
     StopAll,
-    StopResult,
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.guard import FLEET_PAGE, FLEET_STOP_PATH
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
+from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Operator
 from curiosity_rosa_demo.agent.interfaces.page.document import Document, patched
 from curiosity_rosa_demo.agent.interfaces.page.page import page_html, PageFiles
@@ -50,45 +47,35 @@ class Link(str, Enum):
     LOST = 'lost'
 
 
-@dataclass(frozen=True)
-class Sighting:
-    """What is known of a robot. ``state``: the last good answer. ``failure``: why the newest read
-    failed; '' if it did not.
-    """
+def link_of(known: Newest[Document], now: float) -> Link:
+    if known.failure or (known.at is not None and now - known.at > LOST_S):
+        return Link.LOST
+    return Link.WAITING if known.at is None else Link.LIVE
 
-    name: str
-    url: str
-    state: RobotState | None = None
-    failure: str = ''
 
-    def link(self, now: float) -> Link:
-        if self.failure or (self.state is not None and now - self.state.at > LOST_S):
-            return Link.LOST
-        return Link.WAITING if self.state is None else Link.LIVE
+def age_s(known: Newest[Document], now: float) -> float | None:
+    """Of the last good answer."""
+    return None if known.at is None else round(max(0.0, now - known.at), 2)
 
-    def age_s(self, now: float) -> float | None:
-        """Of the last good answer."""
-        return None if self.state is None else round(max(0.0, now - self.state.at), 2)
 
-    def document(self, stop: StopResult | None, now: float) -> Document:
-        """``now``: steady seconds. A lost robot keeps its last state, which the page marks."""
-        known: Document = {} if self.state is None else self.state.shown
-        return {
-            'name': self.name,
-            'url': f'{self.url}/',
-            'link': self.link(now).value,
-            'failure': self.failure,
-            'stop': stop and RobotStopView.of(self.name, stop).model_dump(),
-            **known,
-        }
+def document_of(
+    robot: RobotClient, known: Newest[Document], stop: RobotStopView | None, now: float
+) -> Document:
+    """``now``: steady seconds. A lost robot keeps its last state, which the page marks."""
+    return {
+        'name': robot.name,
+        'url': f'{robot.url}/',
+        'link': link_of(known, now).value,
+        'failure': known.failure,
+        'stop': stop and stop.model_dump(),
+        **(known.answer or {}),
+    }
 
 
 # --- Reads all robots, once for all open pages, and only while a page is open ------------------
 
 
 READ_PERIOD_S = 1.0
-
-_log = logging.getLogger('curiosity_rosa.page')
 
 
 class FleetFeed:
@@ -101,53 +88,28 @@ class FleetFeed:
         *,
         read_period_s: float = READ_PERIOD_S,
     ) -> None:
-        self._robots, self._stops = robots, stops
-        self._read_period_s = read_period_s
-        self._sightings = {each.name: Sighting(each.name, each.url) for each in robots}
-        self._reads: dict[str, tuple[float, asyncio.Task[None]]] = {}  # the newest, and its start
+        self._stops = stops
+        self._known = [(each, Newest(each.name, each.read, read_period_s)) for each in robots]
 
     def snapshot(self) -> Snapshot:
-        clock = time.monotonic()
-        for robot in self._robots:
-            began, reading = self._reads.get(robot.name, (float('-inf'), None))
-            if clock - began >= self._read_period_s and (reading is None or reading.done()):
-                job = asyncio.get_running_loop().create_task(self._read(robot))
-                self._reads[robot.name] = (clock, job)
-        results, sightings = self._stops.results(), self._sightings
+        clock, results = time.monotonic(), self._stops.results()
+        for _, known in self._known:
+            known.request()
         robots = {
-            name: each.document(results.get(name), clock) for name, each in sightings.items()
+            robot.name: document_of(robot, known, results.get(robot.name), clock)
+            for robot, known in self._known
         }
         shown = {'name_chars': MAX_OPERATOR_CHARS, 'limit_s': LOST_S, 'robots': robots}
-        ages = {f'robot:{name}': each.age_s(clock) for name, each in sightings.items()}
+        ages = {f'robot:{robot.name}': age_s(known, clock) for robot, known in self._known}
         return Snapshot(patched({}, shown), ages, time.time(), clock)
-
-    async def _read(self, robot: RobotClient) -> None:
-        before = self._sightings[robot.name]
-        try:
-            after = replace(before, state=await robot.read(), failure='')
-        except RobotUnavailable as error:
-            after = replace(before, failure=str(error))
-        except Exception:  # the next read may succeed
-            _log.exception('event=fleet_robot_not_read robot=%s', robot.name)
-            after = replace(
-                before, failure='it could not be read; the log of this agent says more'
-            )
-        self._sightings[robot.name] = after
 
 
 # --- POST /fleet/stop, and the pictures of the page /fleet -------------------------------------
 
 
-class RobotStopView(BaseModel):
-    name: str
-    ok: bool
-    answer: str
-    took_ms: int
-
-    @classmethod
-    def of(cls, name: str, result: StopResult) -> RobotStopView:
-        took_ms = round(1000 * result.took_s)
-        return cls(name=name, ok=result.ok, answer=result.answer, took_ms=took_ms)
+FRAME_PERIOD_S = 1.0
+WAIT_S = 1.0  # a page does not wait longer; the next request finds what has come
+MAX_AGE_S = 10.0  # an older frame is not shown at all
 
 
 class FleetStopView(BaseModel):
@@ -158,7 +120,7 @@ class FleetStopView(BaseModel):
 
 def fleet_routes(robots: Sequence[RobotClient], stops: StopAll) -> APIRouter:
     router = APIRouter(tags=['fleet'])
-    frames = {each.name: NewestFrame(each) for each in robots}
+    frames = {each.name: Newest(each.name, each.frame, FRAME_PERIOD_S) for each in robots}
 
     @router.post(FLEET_STOP_PATH)
     async def stop(operator: Operator = '') -> FleetStopView:
@@ -166,27 +128,24 @@ def fleet_routes(robots: Sequence[RobotClient], stops: StopAll) -> APIRouter:
         time is over. 503: not all have confirmed; ``robots`` has the result of each.
         """
         results = await stops.stop(operator)
-        views = _views(results)
-        if not all(each.ok for each in views):
-            raise Problem(503, summary(results), robots=[each.model_dump() for each in views])
-        return FleetStopView(ok=True, answer=summary(results), robots=views)
+        robots = [*results.values()]
+        if not all(each.ok for each in robots):
+            raise Problem(503, summary(results), robots=[each.model_dump() for each in robots])
+        return FleetStopView(ok=True, answer=summary(results), robots=robots)
 
     @router.get('/fleet/{name}/frame.jpg', include_in_schema=False)
     async def frame(name: str) -> Response:
         """The newest frame of the robot. 204 if there is none, which is no error of the page."""
         if (newest := frames.get(name)) is None:
             raise Problem(404, f'No robot {name[:100]!r}; the fleet has {", ".join(frames)}')
-        found, why = await newest.get()
-        if found is None:
-            return Response(status_code=204, headers={'X-Problem': why})
-        headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{found.at:.3f}'}
-        return Response(found.jpeg, media_type='image/jpeg', headers=headers)
+        await asyncio.wait([newest.request()], timeout=WAIT_S)
+        found = newest.answer
+        if found is None or time.monotonic() - found.received_s > MAX_AGE_S:
+            problem = newest.failure or 'no picture yet'
+            return Response(status_code=204, headers={'X-Problem': problem})
+        return jpeg_response(found, found.at)
 
     return router
-
-
-def _views(results: Mapping[str, StopResult]) -> list[RobotStopView]:
-    return [RobotStopView.of(name, result) for name, result in results.items()]
 
 
 def add_fleet(app: FastAPI, config: Config) -> None:

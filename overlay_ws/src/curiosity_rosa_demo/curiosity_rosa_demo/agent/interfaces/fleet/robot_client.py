@@ -11,59 +11,44 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 import logging
 import os
 import ssl
 import threading
 import time
+from typing import Generic, TypeVar
 
 from curiosity_rosa_demo.agent.interfaces.http.models import QuestionView, StateView
 from curiosity_rosa_demo.agent.interfaces.page.document import Document, state_shown
 from curiosity_rosa_demo.domain.geometry import finite_float
 from curiosity_rosa_demo.domain.origin import operator_name
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
 import httpx
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 CLIENT = 'fleet'
 READ_TIMEOUT_S = 2.0
 STOP_TIMEOUT_S = 8.0  # a robot confirms its standstill; a page gives up after 10 s
+FRAME_PX = 448
 
-
+T = TypeVar('T')
 _QUESTIONS = TypeAdapter(list[QuestionView])
+_log = logging.getLogger('curiosity_rosa.page')
 
 
 class RobotUnavailable(Exception):
     """The robot gave no usable answer. The message says why."""
 
 
-@dataclass(frozen=True)
-class Frame:
-    """A frame of the camera; ``at``: when it came, seconds since the epoch."""
+class RobotStopView(BaseModel):
+    """What came of a stop of a robot. ``took_ms``: until the answer, or until it was given up."""
 
-    jpeg: bytes
-    at: float
-
-
-@dataclass(frozen=True)
-class RobotState:
-    """``shown``: ``state`` and ``approvals``, as the robot's page has them. ``at``: steady seconds
-    of the answer.
-    """
-
-    shown: Document
-    at: float
-
-
-@dataclass(frozen=True)
-class StopResult:
-    """``took_s``: until the answer, or until it was given up."""
-
+    name: str
     ok: bool
     answer: str
-    took_s: float
+    took_ms: int
 
 
 class RobotClient:
@@ -82,8 +67,8 @@ class RobotClient:
         self._read_timeout_s, self._stop_timeout_s = read_timeout_s, stop_timeout_s
         self._tls = ssl.create_default_context() if robot.url.startswith('https:') else False
 
-    async def read(self) -> RobotState:
-        """Raises RobotUnavailable."""
+    async def read(self) -> Document:
+        """``state`` and ``approvals``, as the robot's page has them. Raises RobotUnavailable."""
         told = await self._ask('GET', '/state', self._read_timeout_s)
         asked = await self._ask('GET', '/approvals', self._read_timeout_s)
         try:
@@ -93,19 +78,19 @@ class RobotClient:
             why = 'its answer is not understood; is it another version?'
             raise RobotUnavailable(why) from None
         approvals = [each.model_dump(mode='json') for each in questions]
-        shown = {'state': state_shown(state), 'approvals': approvals}
-        return RobotState(shown, time.monotonic())
+        return {'state': state_shown(state), 'approvals': approvals}
 
-    async def frame(self, longest_px: int) -> Frame | None:
-        """The newest frame; None: the robot has none. Raises RobotUnavailable."""
+    async def frame(self) -> Picture:
+        """The newest frame. Raises RobotUnavailable, also where the camera has none."""
         # The first request switches the camera on, for which the server waits as long.
         timeout_s = 2 * self._read_timeout_s
-        answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=longest_px)
+        answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=FRAME_PX)
         if answer.status_code != 200:
-            return None
-        return Frame(answer.content, finite_float(answer.headers.get('X-Timestamp')) or 0.0)
+            raise RobotUnavailable('the camera gives no picture')
+        at = finite_float(answer.headers.get('X-Timestamp')) or 0.0
+        return Picture(answer.content, at, time.monotonic())
 
-    async def stop(self, operator: str) -> StopResult:
+    async def stop(self, operator: str) -> RobotStopView:
         began = time.monotonic()
         try:
             who = {'client': CLIENT, 'operator': operator_name(operator)}
@@ -113,7 +98,8 @@ class RobotClient:
             ok, words = True, str(answer.json()['answer'])
         except RobotUnavailable as error:
             ok, words = False, str(error)
-        return StopResult(ok, words, time.monotonic() - began)
+        took_ms = round(1000 * (time.monotonic() - began))
+        return RobotStopView(name=self.name, ok=ok, answer=words, took_ms=took_ms)
 
     async def _ask(
         self, method: str, path: str, timeout_s: float, **query: str | int
@@ -138,53 +124,41 @@ class RobotClient:
         raise RobotUnavailable(detail)
 
 
-FRAME_PX = 448
-FRAME_PERIOD_S = 1.0
-WAIT_S = 1.0  # a page does not wait longer; the next request finds what has come
-MAX_AGE_S = 10.0  # an older frame is not shown at all
+class Newest(Generic[T]):
+    """The newest answer of the robot ``name``, asked for once in ``period_s`` at most, however
+    many want it. Use it in one loop. ``at``: steady seconds of the answer; None: none has come.
+    ``failure``: why the newest request failed; '' if it did not.
+    """
 
-
-class NewestFrame:
-    """Of one robot. Use it in one loop."""
-
-    def __init__(self, robot: RobotClient) -> None:
-        self._robot = robot
-        self._frame: Frame | None = None
-        self._asked = float('-inf')  # steady seconds of the last request
-        self._came = float('-inf')
-        self._why = 'no picture yet'
+    def __init__(self, name: str, ask: Callable[[], Awaitable[T]], period_s: float) -> None:
+        self._name, self._ask, self._period_s = name, ask, period_s
+        self.answer: T | None = None
+        self.at: float | None = None
+        self.failure = ''
+        self._asked = float('-inf')  # steady seconds
         self._request: asyncio.Task[None] | None = None
 
-    async def get(self) -> tuple[Frame | None, str]:
-        """The frame, or why there is none. Waits at most WAIT_S."""
-        request = self._request
-        is_idle = request is None or request.done()
-        if is_idle and time.monotonic() - self._asked >= FRAME_PERIOD_S:
-            self._asked = time.monotonic()
-            request = asyncio.get_running_loop().create_task(self._ask())
-            self._request = request
-        if request is not None:
-            await asyncio.wait([request], timeout=WAIT_S)
-        if self._frame is not None and time.monotonic() - self._came <= MAX_AGE_S:
-            return self._frame, ''
-        return None, self._why
+    def request(self) -> asyncio.Task[None]:
+        """The newest request: a new one, if it is time and the last one has ended."""
+        last, clock = self._request, time.monotonic()
+        if last is not None and not (last.done() and clock - self._asked >= self._period_s):
+            return last
+        self._asked = clock
+        self._request = asyncio.get_running_loop().create_task(self._run())
+        return self._request
 
-    async def _ask(self) -> None:
+    async def _run(self) -> None:
         try:
-            frame = await self._robot.frame(FRAME_PX)
+            self.answer = await self._ask()
+            self.at, self.failure = time.monotonic(), ''
         except RobotUnavailable as error:
-            self._why = str(error)
-            return
-        if frame is None:
-            self._why = 'the camera gives no picture'
-            return
-        self._frame, self._came = frame, time.monotonic()
+            self.failure = str(error)
+        except Exception:  # the next request may succeed
+            _log.exception('event=fleet_robot_not_read robot=%s', self._name)
+            self.failure = 'it could not be read; the log of this agent says more'
 
 
 # --- One stop for all robots, in parallel, each through its own POST /stop ---------------------
-
-
-_log = logging.getLogger('curiosity_rosa.page')
 
 
 class StopAll:
@@ -196,13 +170,13 @@ class StopAll:
         self._robots = robots
         self._lock = threading.Lock()
         self._number = 0
-        self._results: dict[str, StopResult] = {}
+        self._results: dict[str, RobotStopView] = {}
 
-    def results(self) -> Mapping[str, StopResult]:
+    def results(self) -> Mapping[str, RobotStopView]:
         with self._lock:
             return dict(self._results)
 
-    async def stop(self, operator: str) -> dict[str, StopResult]:
+    async def stop(self, operator: str) -> dict[str, RobotStopView]:
         """The result of each robot. A robot that hangs or fails neither delays nor stops another
         robot's stop.
         """
@@ -211,24 +185,23 @@ class StopAll:
             number = self._number
             self._results = {}
 
-        async def stop_one(robot: RobotClient) -> StopResult:
+        async def stop_one(robot: RobotClient) -> RobotStopView:
             try:
                 result = await robot.stop(operator)
             except Exception as error:  # the others are stopped all the same
                 _log.exception('event=fleet_stop_failed robot=%s', robot.name)
-                result = StopResult(False, f'failed inside ({type(error).__name__})', 0.0)
+                why = f'failed inside ({type(error).__name__})'
+                result = RobotStopView(name=robot.name, ok=False, answer=why, took_ms=0)
             with self._lock:
                 if number == self._number:
                     self._results[robot.name] = result
             return result
 
         results = await asyncio.gather(*(stop_one(each) for each in self._robots))
-        return {each.name: result for each, result in zip(self._robots, results, strict=True)}
+        return {each.name: each for each in results}
 
 
-def summary(results: Mapping[str, StopResult]) -> str:
+def summary(results: Mapping[str, RobotStopView]) -> str:
     """Such as ``r1: stopped (84 ms)``; those that are not stopped first."""
-    ordered = sorted(results.items(), key=lambda item: item[1].ok)
-    return '; '.join(
-        f'{name}: {result.answer} ({round(1000 * result.took_s)} ms)' for name, result in ordered
-    )
+    ordered = sorted(results.values(), key=lambda each: each.ok)
+    return '; '.join(f'{each.name}: {each.answer} ({each.took_ms} ms)' for each in ordered)

@@ -13,13 +13,16 @@ that a page can look back.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from copy import copy
 from functools import partial
+from itertools import islice
 import json
 import logging
 import math
 import time
 
+from curiosity_rosa_demo.agent.interfaces.http.models import TaskView
 from curiosity_rosa_demo.agent.interfaces.http.robot_routes import state_view
 from curiosity_rosa_demo.agent.interfaces.http.talk import TalkLines
 from curiosity_rosa_demo.agent.interfaces.page.document import (
@@ -34,12 +37,14 @@ from curiosity_rosa_demo.agent.interfaces.page.history import (
     HistoryFile,
     unreadable_text,
 )
-from curiosity_rosa_demo.agent.interfaces.page.task_history import ShownTasks
 from curiosity_rosa_demo.agent.interfaces.page.views import Snapshot, UPDATE_PERIOD_S
 from curiosity_rosa_demo.agent.robot import Robot
+from curiosity_rosa_demo.agent.runtime.task_port import TaskPort
+from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import TaskError
 from curiosity_rosa_demo.domain.geometry import XY
 from curiosity_rosa_demo.domain.models import TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.text import clip, memory_size
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import QuestionAsked
@@ -206,3 +211,60 @@ def mark_of(event: TraceEvent) -> str:
         return 'question'
     failed = event.kind is TraceKind.ERROR and not event.tool_name
     return 'error' if failed or event.ok is False else ''
+
+
+# --- The tasks as GET /tasks/ID gives them, each with its history --------------------------------
+
+
+MAX_TASKS = 30  # tasks
+MAX_ROWS = 100  # of a history, the newest
+MAX_METADATA_MEMORY = 50_000  # bytes; GET /tasks/ID has larger ones
+MAX_REASON_CHARS = 2000
+
+
+class ShownTasks:
+    """The last tasks. Reads the database only for tasks that have changed."""
+
+    def __init__(self, port: TaskPort) -> None:
+        self._port = port
+        self._shown: dict[str, tuple[Hashable, Document]] = {}
+
+    async def read(self) -> Document:
+        """At most MAX_TASKS tasks by ID, in the order of submission; the unfinished ones are
+        among them.
+        """
+        tasks = await self._port.tasks()
+        live = [task for task in tasks if not task.terminal]
+        ended = (task for task in reversed(tasks) if task.terminal)
+        kept = [*live[:MAX_TASKS], *islice(ended, max(0, MAX_TASKS - len(live)))]
+        shown = {task.id: await self._task(copy(task)) for task in sorted(kept, key=_seq)}
+        self._shown = {task_id: self._shown[task_id] for task_id in shown}
+        return shown
+
+    async def _task(self, task: Task) -> Document:
+        known: Hashable = (task.updated_at, task.priority, task.held, task.urgent)
+        before, shown = self._shown.get(task.id, (None, {}))
+        if known == before:
+            return shown
+        rows = shown.get('history', [])
+        try:
+            rows = [
+                {
+                    'at': row.at.timestamp(),
+                    'state': row.after.value,
+                    'reason': clip(row.reason, MAX_REASON_CHARS),
+                }
+                for row in (await self._port.history(task.id))[-MAX_ROWS:]
+            ]
+        except TaskError:  # the database cannot be read now: the last rows
+            known = ()
+        shown = {**TaskView.of(task).model_dump(mode='json'), 'history': rows}
+        shown['reason'] = clip(task.reason, MAX_REASON_CHARS)
+        if memory_size(shown['metadata']) > MAX_METADATA_MEMORY:
+            shown['metadata'] = {}
+        self._shown[task.id] = known, shown
+        return shown
+
+
+def _seq(task: Task) -> int:
+    return task.seq

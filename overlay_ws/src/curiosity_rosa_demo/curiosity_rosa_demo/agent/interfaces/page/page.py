@@ -24,9 +24,8 @@ from typing import Any
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
 from curiosity_rosa_demo.agent.interfaces.page.history import HistoryFile
-from curiosity_rosa_demo.agent.interfaces.page.images import image_routes
 from curiosity_rosa_demo.agent.interfaces.page.recordings import RecordingLibrary
-from curiosity_rosa_demo.agent.interfaces.page.routes import view_routes
+from curiosity_rosa_demo.agent.interfaces.page.routes import image_routes, view_routes
 from curiosity_rosa_demo.agent.interfaces.page.views import Views
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.origin import caller_text, PAGE_CLIENT
