@@ -104,7 +104,7 @@ def _skills() -> str:
                 ', '.join(each.arguments.model_fields) or '-',
                 ', '.join(each.definition.resources_required) or '-',
                 f'{each.settings.timeout_s:g}',
-                each.risk.value,
+                each.settings.risk.value,
                 f'{told} As a task only.' if each.name in TASK_ONLY_SKILLS else told,
             )
         )

@@ -25,7 +25,7 @@ from typing import Any, cast, TypeVar
 
 from chat_server import ChatServer, Reply
 from curiosity_rosa_demo.agent.console import Console
-from curiosity_rosa_demo.agent.interfaces.triggers.board import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
 from curiosity_rosa_demo.agent.kernel.hear import Message, Ordered
 from curiosity_rosa_demo.agent.kernel.hear import Reply as AgentReply
 from curiosity_rosa_demo.agent.language.understand import Utterance

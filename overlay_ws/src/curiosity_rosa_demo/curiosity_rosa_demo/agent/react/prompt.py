@@ -13,7 +13,7 @@ A policy's model has a prompt of its own: agent/policy/chat_policy.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import json
 from typing import Any
 
