@@ -114,12 +114,15 @@ class FakeRobot(TaskPort):
 
     def __exit__(self, *_: object) -> None:
         self.do(self.runner.stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop.call_soon_threadsafe(self._end)
         self._thread.join(CALL_WAIT_S)
-        for work in asyncio.all_tasks(self._loop):  # also what no step of the loop has begun
-            work.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
         self._loop.close()
+
+    def _end(self) -> None:
+        """Cancel what is left, also what has not begun, in the loop's thread."""
+        for work in asyncio.all_tasks(self._loop):
+            work.cancel()
+        self._loop.call_soon(self._loop.stop)
 
     # --- for tests ------------------------------------------------------------------------------
 
