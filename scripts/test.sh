@@ -3,7 +3,7 @@
 #
 #   scripts/test.sh                          every check; the same random examples in each run
 #   scripts/test.sh --quick                  what starts no node and no browser and is not slow, with fewer examples; of the checks only ruff
-#   scripts/test.sh --thorough               what a release asks for besides, two hours: new examples and three times as many,
+#   scripts/test.sh --thorough               what a release asks for besides, some hours: new examples and three times as many,
 #                                            10,000 missions, coverage floors, the net, each benchmark at its smallest size,
 #                                            physics; once interrupted it goes on, while the commit is the same
 #   scripts/test.sh PYTEST ARGUMENT...       the checks and these tests, e.g. scripts/test.sh -k motion_guard
