@@ -120,7 +120,8 @@ class SimulatedDecider(ModelDecider):
 
     def decide(self, turn: Turn) -> Choice:
         model = self.agent.model.bound
-        model.turn, model.rules = turn, self.rules
+        # A model sees its refused proposals, too.
+        model.turn, model.rules = turn, RuleDecider(replace(self._env, fallback=None))
         return super().decide(turn)
 
 
