@@ -74,7 +74,7 @@ _SENTENCE = re.compile(r'[^.!?;]*(?:\.(?=\d)[^.!?;]*)*[.!?;]*')
 
 def read_text(folded: str, language: str) -> Reading:
     """The reading of a text in ``language`` as ``heard`` gives it. One order in it makes it an
-    order.
+    order. Beside Japanese or Chinese, a sentence in other letters is English.
     """
     if len(folded) > MAX_QUESTION_CHARS:
         return _ORDER
