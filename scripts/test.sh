@@ -61,19 +61,13 @@ fi
 static_checks
 if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
 
-# Three tests at a time keep both cores busy, two of the whole product, and some of these alone.
+# Three tests at a time keep both cores busy; a test of the whole product needs both for itself.
 # Pytest's status 5, "no tests found", is a failure.
 limit_s=1200
 unit() { python -m pytest -n 3 --dist worksteal -m "$without_nodes" --timeout "$limit_s" --durations 15 "$@"; }
 browser() { python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5; }
 ros() { python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 "$@"; }
-alone=(standalone/test/test_{model,robot,rovers}_e2e.py)  # a model or two robots need both cores
-end_to_end() {
-  local ended=0
-  python -m pytest standalone/test "${alone[@]/#/--ignore=}" -m e2e -n 2 "${by_file[@]}" --durations 15 || ended=$?
-  python -m pytest "${alone[@]}" -m e2e --durations 15 || ended=$?
-  return "$ended"
-}
+end_to_end() { python -m pytest standalone/test -m e2e --durations 15; }
 
 if [[ -z $depth ]]; then
   status=0

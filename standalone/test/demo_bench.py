@@ -29,7 +29,7 @@ import pexpect
 import psutil
 
 SCRIPT = str(ROOT / 'scripts/run_demo.sh')
-READY_S, END_S, GONE_S = 60.0, 30.0, 30.0  # with the machine's cores busy elsewhere
+READY_S, END_S, GONE_S = 120.0, 60.0, 60.0  # with the machine's cores busy elsewhere
 CURSOR_QUESTION, CURSOR = '\x1b[6n', '\x1b[30;1R'
 
 

@@ -88,7 +88,7 @@ def test_a_tilted_rover_is_stopped_and_does_not_start(world: AdapterWorld) -> No
 
 
 def test_the_rover_stops_before_a_rock_and_may_only_turn_away_from_it(sandbox: Sandbox) -> None:
-    world = AdapterWorld(sandbox, lidar='body', **FACING_A_BOULDER)
+    world = AdapterWorld(sandbox, speed=2.0, lidar='body', **FACING_A_BOULDER)
     trace = sandbox.collect(String, '/trace/events', history_qos(30))
     world.close_mast()
     world.wait_for_status('a scan that sees the way', obstacle_view='ahead')
