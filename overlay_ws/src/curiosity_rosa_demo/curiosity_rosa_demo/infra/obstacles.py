@@ -175,18 +175,18 @@ def _seen_share(rays: Floats, origin: Floats, scan: LaserScan, shape: RoverShape
     """The part of the stop zone's cells that at least one ray crosses at an obstacle's height."""
     half = shape.half_width_m + shape.margin_m
     lanes = math.ceil(2.0 * half / LANE_M)
-    rows = shape.front_m + shape.view_m * np.arange(1, VIEW_ROWS + 1) / VIEW_ROWS
+    x = shape.front_m + shape.view_m * np.arange(1, VIEW_ROWS + 1)[:, None] / VIEW_ROWS
     seen = np.zeros((VIEW_ROWS, lanes), dtype=bool)
     ahead = rays[rays[:, 0] != 0.0]
-    for row, x in enumerate(rows):
-        with np.errstate(over='ignore', invalid='ignore'):
-            length = (x - origin[0]) / ahead[:, 0]
-            y = origin[1] + length * ahead[:, 1]
-            z = origin[2] + length * ahead[:, 2]
-            crosses = (length >= scan.range_min) & (length <= scan.range_max)
-            crosses &= (z > shape.floor_m) & (z < shape.ceiling_m) & (np.abs(y) < half)
-        lane = ((y[crosses] + half) * lanes / (2.0 * half)).astype(np.int64)
-        seen[row, np.clip(lane, 0, lanes - 1)] = True
+    with np.errstate(over='ignore', invalid='ignore'):  # a row of cells by a ray
+        length = (x - origin[0]) / ahead[:, 0]
+        y = origin[1] + length * ahead[:, 1]
+        z = origin[2] + length * ahead[:, 2]
+        crosses = (length >= scan.range_min) & (length <= scan.range_max)
+        crosses &= (z > shape.floor_m) & (z < shape.ceiling_m) & (np.abs(y) < half)
+    row, _ = np.nonzero(crosses)
+    lane = ((y[crosses] + half) * lanes / (2.0 * half)).astype(np.int64)
+    seen[row, np.clip(lane, 0, lanes - 1)] = True
     return float(seen.mean())
 
 
