@@ -103,6 +103,13 @@ class Simulator:
         nodes.install()
         self._folder = Path(tempfile.mkdtemp(prefix='simulation-', dir=_memory_folder()))
         self.config_dir = mission_config(self._folder / 'config', fence_m, robot)
+        from curiosity_rosa_demo.infra import config_loader
+
+        any_loader: Any = config_loader
+        config = any_loader.load_config(self.config_dir)
+        any_loader.load_config = lambda *_, **__: config  # the same for all processes
+        __import__('missions.mission')  # and most of the product, once for all children
+
         imports = Forks(self._folder, lambda _: self._imported_by_a_mission())
         for name in imports.ask(None):
             if name not in sys.modules:
