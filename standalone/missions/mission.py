@@ -140,7 +140,7 @@ class Mission:
                 place.uniform(-3.14, 3.14),
             ),
         )
-        self.judge = Judge(self.config, self.rover.body.state, lambda: self.rover.moves)
+        self.judge = Judge(self.config, self.rover.body.state)
         self.rover.on_step = self.judge.on_step
         self.graph.watch = self._watch
         self.model = SimulatedModel(chance=self._chance('model'))
@@ -216,8 +216,9 @@ class Mission:
         if not (self._drives_again() or self._has_reason_to_stay()):
             self.judge.fail('obeys', 'the rover does not drive once all faults have ended')
         self._order_stop()
-        self.scheduler.run_until(self.scheduler.now_s + 5.0, lambda: not self.rover.moves)
-        if self.rover.moves:
+        truth = self.rover.body.state
+        self.scheduler.run_until(self.scheduler.now_s + 5.0, lambda: not truth().moves)
+        if truth().moves:
             self.judge.fail('S3', 'the rover moves 5 s after a stop without any fault')
 
     def _drives_again(self) -> bool:

@@ -73,7 +73,7 @@ class Rover:
         self.obstacles: list[Disc] = []
         self.silences = Silences()
         self.tilt_rad, self.charge = 0.0, 1.0
-        self.on_step: Callable[[], None] = lambda: None
+        self.on_step: Callable[[State], None] = lambda _: None
         self._path_m = 0.0  # that the battery has paid for
         self._steps = 0
         self.processes = {
@@ -84,12 +84,6 @@ class Rover:
         self.mast = self._start_mast()
         self.camera = self._start_camera()
         graph.scheduler.call_later(STEP_S, self._step)
-
-    @property
-    def moves(self) -> bool:
-        """Whether it moves or turns its wheels in vain."""
-        state = self.body.state()
-        return state.moves or state.wheels != 0.0
 
     # --- nodes --------------------------------------------------------------------------------
 
@@ -155,18 +149,18 @@ class Rover:
     def _step(self) -> None:
         self._graph.scheduler.call_later(STEP_S, self._step)
         self._steps += 1
-        path_m, self._path_m = self._path_m, self.body.state().path_m
+        state = self.body.state()
+        path_m, self._path_m = self._path_m, state.path_m
         self.charge = max(0.0, self.charge - (self._path_m - path_m) * CHARGE_PER_M)
-        self.on_step()
+        self.on_step(state)
         if self._steps % REPORT_STEPS == 0:
-            self._report()
+            self._report(state)
         if self._steps % BATTERY_STEPS == 0:
             self._battery.publish(BatteryState(percentage=self.charge))
 
     # --- sensors --------------------------------------------------------------------------------
 
-    def _report(self) -> None:
-        state = self.body.state()
+    def _report(self, state: State) -> None:
         tilted = replace(state, pose=replace(state.pose, roll=state.pose.roll + self.tilt_rad))
         stamp = sensors.time_message(EPOCH_S + self._graph.scheduler.now_s)
         if not self.silences.odometry:

@@ -109,8 +109,8 @@ class State:
 
     @property
     def moves(self) -> bool:
-        """Whether the body moves; the wheels may stand."""
-        return self.velocity.forward != 0.0
+        """Whether the body moves or turns its wheels in vain."""
+        return self.velocity.forward != 0.0 or self.wheels != 0.0
 
 
 class Body:
@@ -188,8 +188,9 @@ class Body:
         angles: dict[str, float] = {}
         rates: dict[str, float] = {}
         for part, (began, line) in self._lines.items():
-            angles |= zip(part.joints, line.at(now - began), strict=True)
-            rates |= zip(part.joints, line.speeds(now - began), strict=True)
+            followed = line.followed(now - began)
+            for name, (angle, rate) in zip(part.joints, followed, strict=True):
+                angles[name], rates[name] = angle, rate
         return State(
             now,
             replace(

@@ -52,11 +52,7 @@ class Trajectory:
 
     def at(self, seconds: float) -> Angles:
         """The joints ``seconds`` after the start."""
-        return tuple(angle for angle, _ in self._followed(seconds))
-
-    def speeds(self, seconds: float) -> Angles:
-        """The joints' velocities in radians per second."""
-        return tuple(speed for _, speed in self._followed(seconds))
+        return tuple(angle for angle, _ in self.followed(seconds))
 
     def near_from(self, target: Angles, within: float) -> float | None:
         """Seconds from the start until the first joints, as many as ``target`` has, are within
@@ -79,8 +75,8 @@ class Trajectory:
         ]
         return self.duration_s + max(left, default=0.0)
 
-    def _followed(self, seconds: float) -> Iterator[tuple[float, float]]:
-        """Each joint's angle and velocity: the exact solution of velocity = error / lag."""
+    def followed(self, seconds: float) -> Iterator[tuple[float, float]]:
+        """Each joint's angle and velocity in rad/s: exact for velocity = error / lag."""
         for joint, angle in enumerate(self.start):
             began, target, rate = 0.0, angle, 0.0
             for point in self.waypoints:
