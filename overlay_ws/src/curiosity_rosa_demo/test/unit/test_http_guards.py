@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import closing, ExitStack, nullcontext, suppress
+import logging
 import os
 from pathlib import Path
 import socket
@@ -537,6 +538,7 @@ def test_what_cannot_be_served_is_told_and_nobody_waits_for_it() -> None:
 
 
 def test_the_end_does_not_wait_for_imports(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, 'uvicorn.error')
     importing, imported = threading.Event(), threading.Event()
 
     def slow() -> Any:

@@ -121,8 +121,8 @@ class HttpThread:
             ws_per_message_deflate=False,  # for each page, again and again
         )
         self._server = Server(config)
-        self._server.should_exit = self._closing
-        await self._server.serve(sockets=[])
+        if not self._closing:
+            await self._server.serve(sockets=[])
 
 
 def _listen(host: str, port: int) -> socket.socket:
