@@ -14,11 +14,13 @@ Brightness factor = min_brightness + (1 - min_brightness) * score, applied to R,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from curiosity_rosa_demo.domain.models import LightScore
 from curiosity_rosa_demo.imaging.pixels import encode_jpeg, Pixels
 import cv2
+import numpy as np
 
 _FONT = cv2.FONT_HERSHEY_SIMPLEX
 _TEXT_HEIGHT = 1 / 22  # of the picture's height
@@ -79,9 +81,16 @@ class ImagePipeline:
         cv2.convertScaleAbs(pixels, dst=pixels, alpha=factor)
         if self.label:
             height, width = pixels.shape[:2]
-            text, (x0, y0, x1, y1), origin, scale, thickness = Label.of(light, width, height)
-            box, ink = GREY if pixels.ndim == 2 else GOOD if light.is_good else DARK
-            patch = pixels[y0:y1, x0:x1]
-            patch[:] = box
-            cv2.putText(patch, text, origin, _FONT, scale, ink, thickness, cv2.LINE_AA)
+            label = Label.of(light, width, height)
+            x0, y0, x1, y1 = label.box
+            colours = GREY if pixels.ndim == 2 else GOOD if light.is_good else DARK
+            pixels[y0:y1, x0:x1] = _drawn(label, *colours)
         return encode_jpeg(pixels, self.jpeg_quality)
+
+
+@lru_cache(maxsize=4)  # a rover that stands still has the same label in every picture
+def _drawn(label: Label, box: tuple[int, ...], ink: tuple[int, ...]) -> Pixels:
+    text, (x0, y0, x1, y1), origin, scale, thickness = label
+    patch = np.full((y1 - y0, x1 - x0, len(box)), box, np.uint8)
+    cv2.putText(patch, text, origin, _FONT, scale, ink, thickness, cv2.LINE_AA)
+    return patch if len(box) > 1 else patch[:, :, 0]
