@@ -208,6 +208,8 @@ def _problem(options: Options) -> str:
                 return f'{flag} {each}: is for --body {of_body}'
             if flag != '--demos' and (why := _parameter_problem(each, body)):
                 return f'{flag} {each}: {why}'
+    if options.rovers and (one := next((c for c in options.commands if c.startswith('@')), '')):
+        return f'-c {one!r}: -c is for all rovers; write lines for one to standard input'
     if body == MUJOCO and options.rovers:
         return '--rovers is for the stand-in: the demo, and so --body mujoco, has one rover'
     return ''

@@ -366,6 +366,7 @@ BAD: dict[str, list[str]] = {
     '--rovers r1,,r2': ["''", 'letters'],
     '--rovers a/b': ["'a/b'", 'letters'],
     '--rovers r1,r1': ['a name of its own'],
+    '--rovers 2 -c @r2': ["-c '@r2'", 'standard input'],
     '--speed 0': ['--speed 0', '0.1 to 60'],
     '--speed nan': ['--speed nan'],
     '--speed fast': ["'fast'"],
