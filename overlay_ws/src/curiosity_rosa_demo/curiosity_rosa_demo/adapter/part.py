@@ -72,6 +72,7 @@ class Part:
         self.holding = False  # a stop of it has not ended yet
         self._profile, self._limits = profile, limits
         self._reading: Reading | None = None
+        self._ever_heard = False
         self._answered_at: float | None = None
         self._rest(Posture.UNKNOWN)
         self.hold()  # an earlier process may have left it moving
@@ -179,6 +180,7 @@ class Part:
     def record(self, angles: Sequence[float], now: float) -> str:
         """Take a reading of the joints. Returns a contradiction as text, or ''."""
         self._reading = reading = Reading(tuple(angles), now)
+        self._ever_heard = True
         was, state = self.posture, self.state
         if self.busy:
             self._was_elsewhere |= not self._is_at_target(reading)
@@ -237,16 +239,17 @@ class Part:
         """True when done, False when failed, None while in progress.
 
         Joints at the target count only after a reading elsewhere or after the known duration:
-        before that, they may show the pose from before the motion. Without fresh joints the known
-        duration decides.
+        before that, they may show the pose from before the motion. Of a robot whose joints were
+        never heard the known duration decides: where they fell silent, a controller that died may
+        have moved nothing.
         """
         if self._answered_at is None:
             return None
         elapsed, duration_s = now - self._answered_at, self.commands[self._command].duration_s
         duration_over = elapsed >= duration_s
-        if (reading := self.heard(now)) is None:
+        if not self._ever_heard:
             return duration_over or None
-        if self._is_at_target(reading):
+        if (reading := self.heard(now)) is not None and self._is_at_target(reading):
             return self._was_elsewhere or duration_over or None
         return False if elapsed > duration_s + self._limits.confirm_margin_s else None
 

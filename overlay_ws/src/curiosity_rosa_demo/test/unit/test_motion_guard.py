@@ -221,6 +221,19 @@ def test_joints_make_an_unknown_mast_open_but_never_closed(driving: World) -> No
     assert driving.guard.mast.state == 'unknown'
 
 
+def test_a_mast_whose_joints_fell_silent_is_never_taken_for_stowed() -> None:
+    world = World()
+    world.step(0.2)
+    world.joints_on = False  # its controller died, and the service answers as before
+    world.step(CONFIG.mast.joint_max_age_s + 0.2)
+    for joints_on in (False, False, True):
+        world.joints_on = joints_on
+        assert world.ask_mast('mast_close') == ''
+        world.step(CONFIG.mast.close_duration_s + CONFIG.mast.confirm_margin_s + 0.5)
+        assert world.guard.mast.state == ('closed' if joints_on else 'unknown')
+        assert world.ask_move() == ('' if joints_on else NEED_TO_CLOSE_MAST)
+
+
 def test_a_start_stops_the_rover_that_somebody_left_driving() -> None:
     world = World()
     world.driving, world.wheels = True, 0.5
