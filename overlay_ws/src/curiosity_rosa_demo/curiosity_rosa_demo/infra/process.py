@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import faulthandler
+import gc
 import queue
 import signal
 import sys
@@ -196,6 +197,7 @@ def run_app(name: str, build: Callable[[Process], Any]) -> int:
             why = error if isinstance(error, ConfigError) else f'cannot start: {error}'
             print(f'{name}: {why}', file=sys.stderr, flush=True)
             return 2
+        gc.freeze()  # a full collection of all that was imported would hold up a stop
         try:
             process.wait()
         finally:

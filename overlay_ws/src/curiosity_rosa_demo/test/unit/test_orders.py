@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 import json
 import re
+from threading import Barrier
 from typing import Any, NamedTuple
 
 from curiosity_rosa_demo.agent.interfaces.action_server.server import (
@@ -437,6 +439,18 @@ def read(line: str) -> Command | str | None:
 def wanted(name: str, text: str = '', number: str = '', data: str = '') -> Command:
     values = {'text': text, 'number': float(number or 0), 'data': json.loads(data or 'null')}
     return Command(name, **{key: value for key, value in values.items() if value})
+
+
+def test_of_many_that_need_a_lexicon_first_one_makes_it() -> None:
+    skills = (('a phrase of this test', 'a_skill'),)
+    together = Barrier(8)
+
+    def ask(_: int) -> int:
+        together.wait(10.0)
+        return id(lexicon('ja', skills))
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len(set(threads.map(ask, range(8)))) == 1
 
 
 def test_a_line_means_a_command_or_a_text_or_is_refused_with_what_is_right() -> None:

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 import re
+import threading
 from typing import Any
 import unicodedata
 
@@ -52,17 +53,25 @@ SkillWords = tuple[tuple[str, str], ...]  # phrases of skills, with the skills' 
 
 Lexicon = dict[str, tuple[Meaning, ...]]  # of each phrase
 
+_making = threading.Lock()
+
 
 def folded_text(text: str) -> str:
     """``text`` as the lexicon has it: folded, hyphens between words as spaces."""
     return re.sub(r'(?<=[a-z0-9])-(?=[a-z])', ' ', fold(text))
 
 
-@lru_cache(maxsize=16)
 def lexicon(language: str, extra: SkillWords = ()) -> Lexicon:
     """The lexicon of ``language``, which knows the words of the default language, too, unless its
-    table says ``only``. ``extra``: phrases of skills with the skill's name.
+    table says ``only``. ``extra``: phrases of skills with the skill's name. Thread-safe: of many
+    that ask for it first, one makes it.
     """
+    with _making:
+        return _lexicon(language, extra)
+
+
+@lru_cache(maxsize=16)
+def _lexicon(language: str, extra: SkillWords) -> Lexicon:
     meanings: dict[str, list[Meaning]] = defaultdict(list)
     only = table(language, 'words').get('only', language == DEFAULT)
     pairs = [*_pairs(language), *(() if only else _pairs(DEFAULT))]

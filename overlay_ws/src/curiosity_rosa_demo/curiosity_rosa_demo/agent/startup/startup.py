@@ -13,9 +13,11 @@ load the model and start the web server.
 from __future__ import annotations
 
 from collections.abc import Callable
+import gc
 import threading
 
 from curiosity_rosa_demo.agent.console import Console
+from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
@@ -119,10 +121,12 @@ class Startup:
 
     def _start_web(self) -> None:
         try:
+            understand('drive')  # no first sentence waits for the words of the default language
             self._session.wait_for_model()  # one import at a time, as above
             if not self._cancellation.requested:
                 self._web.start()
         finally:
+            gc.freeze()  # a full collection of all that was imported would hold up a stop
             self.complete.set()
 
 
