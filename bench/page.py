@@ -44,7 +44,7 @@ OPEN_MS = 60_000
 FIRST_PORT = 18_765
 ROVERS, PAGES = (1, 3), (0, 1, 5, 20)
 STOPS, SETTLE_S = 40, 3.0
-TABS, STOP_EVERY_S, DRIVE_S, AIM_PERCENT = 3, 15.0, 2.0, 2.0  # of the soak
+TABS, STOP_EVERY_S, DRIVE_S, AIM_PERCENT = 20, 15.0, 2.0, 2.0  # of the soak
 
 
 @contextmanager

@@ -18,8 +18,8 @@
 - console: all nodes are up, the agent is on pipes, and its model is a server whose every call
   hangs. In each round a sentence triggers a model call; then ":stop" is written, and the rover, a
   bare node with rclpy.spin, records the start of its callback.
-- http: the agent's server, with the page, runs in a process of its own before a simulated robot,
-  and so do the clients of each attack. A stop is one POST /stop on a new connection.
+- http: the same nodes and bare rover; the clients of each attack are in a process of their own. A
+  stop is one POST /stop on a new connection.
 
 Must never happen: a stop that is refused, lost, or does not arrive within 2 s; a sentence that
 does not reach the model; a task that is not CANCELLED afterwards; an agent that does not end with
@@ -37,8 +37,10 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import closing, contextmanager, ExitStack, suppress
 from functools import partial
 import json
+import math
 import mmap
 from pathlib import Path
+import re
 import socket
 import sqlite3
 import struct
@@ -50,12 +52,8 @@ from typing import Any
 
 from _bench import cpu_percent, cpu_seconds, main, milliseconds, Part, Result
 from chat_server import ChatServer, Hang
-from curiosity_rosa_demo.agent.interfaces.http.server import create_app
-from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
-from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import call
-from fake_robot import CONFIG, FakeRobot
 from harness import PREFIXES, Process, Sandbox, wait_until
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
@@ -73,6 +71,7 @@ LATEST_S = 2.0
 STOP = ':stop on standard input to the rover'
 EVENTS = 'EventsExecutor, two hops (peer)'
 WARM_UP = 5
+DATABASE = 'tasks.db'
 AIM_P99_MS = 50.0
 STOP_TIMEOUT_S = 10.0
 RETRY_S = 0.1  # an attacker that was disconnected returns after this time
@@ -82,6 +81,7 @@ STREAM = b'GET /events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
 LINE = b'{"text": "hello"}'
 WHOLE_SAY = SAY + b'Content-Length: %d\r\n\r\n%s' % (len(LINE), LINE)
 POST_STOP = b'POST /stop HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n'
+PAGE = re.compile(r'The page: http://127\.0\.0\.1:(\d+)')
 ROVER = """
 import mmap, struct, sys, time
 import rclpy
@@ -360,22 +360,38 @@ class Agent:
             self.popen.wait(timeout=10)
 
 
+@contextmanager
+def overlay(box: Sandbox, **agent_yaml: Any) -> Iterator[tuple[Agent, ServedTime]]:
+    """All nodes, before a bare rover that stands with its mast stowed."""
+    served = ServedTime(box.folder / 'bare')
+    script(box, ROVER, 'bare_rover', str(served.file), '/')
+    script(box, STANDING, 'standing', load_config().topics.rover.odometry)
+    agent_yaml['tasks'] = {'db_path': str(box.folder / DATABASE)}
+    folder = box.config_dir(agent=agent_yaml)
+    for node in ('simulator_node', 'adapter_node', 'visualizer_node'):
+        box.overlay(node, config_dir=folder)
+    agent = Agent(box, folder)
+    try:
+        status = our_way(box, Trigger, '/adapter/get_status')
+        wait_until(lambda: not json.loads(status().message)['moving'], 'a rover that stands')
+        # The adapter treats the mast as stowed only after a confirmed close.
+        closed = our_way(box, Trigger, '/adapter/mast_close')()
+        assert closed.success, closed.message
+        yield agent, served
+    finally:
+        agent.end()
+
+
 def console(options: argparse.Namespace) -> Result:
     faults: list[str] = []
     times: dict[str, list[float]] = {}
     with Sandbox() as box, ChatServer(Hang()) as server, ExitStack() as stack:
-        served, peer_served = (ServedTime(box.folder / name) for name in ('bare', 'peer'))
-        script(box, ROVER, 'bare_rover', str(served.file), '/')
-        script(box, STANDING, 'standing', load_config().topics.rover.odometry)
+        peer_served = ServedTime(box.folder / 'peer')
         script(box, ROVER, 'our_rover', str(peer_served.file), '/our_rover')
         script(box, EVENTS_FORWARDER, 'events_forwarder')
         llm = {'provider': 'openai', 'model': 'none', 'base_url': server.url, 'timeout_s': 1.0}
-        database = box.folder / 'tasks.db'
-        folder = box.config_dir(agent={'llm': llm, 'tasks': {'db_path': str(database)}})
-        for node in ('simulator_node', 'adapter_node', 'visualizer_node'):
-            box.overlay(node, config_dir=folder)
-        agent = Agent(box, folder)
-        stack.callback(agent.end)
+        agent, served = stack.enter_context(overlay(box, llm=llm))
+        database = box.folder / DATABASE
         ways = {
             'EventsExecutor, one hop': our_way(box, Empty, '/our_rover/move_stop'),
             EVENTS: our_way(box, Trigger, '/events_forwarder/move_stop'),
@@ -383,12 +399,7 @@ def console(options: argparse.Namespace) -> Result:
         times = {name: [] for name in (STOP, *ways)}
         for way in ways.values():
             way()  # waits for the service
-        status = our_way(box, Trigger, '/adapter/get_status')
         try:
-            wait_until(lambda: not json.loads(status().message)['moving'], 'a rover that stands')
-            # The adapter treats the mast as stowed only after a confirmed close.
-            closed = our_way(box, Trigger, '/adapter/mast_close')()
-            assert closed.success, closed.message
             for number in range(-WARM_UP, options.size):
                 found = one_round(number, agent, served, server, ways)
                 ended = number + WARM_UP + 1
@@ -500,22 +511,6 @@ async def attack(name: str, port: int) -> None:
         job.cancel()
 
 
-def serve() -> None:
-    """Serve until standard input ends. Prints the port."""
-    with FakeRobot() as robot:
-        settings = CONFIG.agent.http.model_copy(update={'port': 0})
-
-        def make() -> Any:
-            app = create_app(robot, settings=settings)
-            add_page(app, robot, CONFIG)
-            return app
-
-        server = HttpThread(make, settings)
-        print(server.start().rstrip('/').rpartition(':')[2], flush=True)
-        sys.stdin.read()
-        server.close()
-
-
 @contextmanager
 def child(*arguments: str) -> Iterator[str]:
     """A process of this file; yields the first line that it prints."""
@@ -551,44 +546,51 @@ def connect(port: int) -> socket.socket:
     return socket.create_connection(('127.0.0.1', port), STOP_TIMEOUT_S)
 
 
-def stops(port: int, count: int) -> tuple[list[float], int]:
-    """The seconds of each, and how many were confirmed."""
-    times, confirmed = [], 0
+def stops(port: int, count: int, served: ServedTime) -> tuple[list[float], list[float], int]:
+    """The seconds of each until the rover was called and until it was answered, and how many were
+    confirmed.
+    """
+    called, answered, confirmed = [], [], 0
     for _ in range(count):
-        began = time.perf_counter()
+        served.clear()
+        began = time.monotonic()
         with suppress(OSError), connect(port) as connection:
             confirmed += send_stop(connection)
-        times.append(time.perf_counter() - began)
+        answered.append(time.monotonic() - began)
+        called.append((served.seconds() or math.inf) - began)
         time.sleep(0.02)
-    return times, confirmed
+    return called, answered, confirmed
 
 
 def http(options: argparse.Namespace) -> Result:
-    found: dict[str, tuple[list[float], int]] = {}
-    with child('--serve') as line:
-        port = int(line)
-        stops(port, 3)
-        found['none'] = stops(port, options.size)
+    found: dict[str, tuple[list[float], list[float], int]] = {}
+    with Sandbox() as box, overlay(box) as (agent, served):
+        page = wait_until(lambda: PAGE.search(agent.output()), 'the address of the page')
+        port = int(page[1])
+        stops(port, WARM_UP, served)
+        found['none'] = stops(port, options.size, served)
         for name in ATTACKS:
-            with child('--attack', name, line):
-                found[name] = stops(port, options.size)
-    rows = [(name, n, *milliseconds(times)) for name, (times, n) in found.items()]
+            with child('--attack', name, str(port)):
+                found[name] = stops(port, options.size, served)
+    rows = [
+        (name, n, *milliseconds(called), *milliseconds(answered))
+        for name, (called, answered, n) in found.items()
+    ]
     return Result(
         'A stop by HTTP while other clients take all that they can',
-        'One POST /stop on a new connection, until the whole response.',
-        ('attack', 'confirmed', 'median ms', 'p99 ms'),
+        'One POST /stop on a new connection: until the rover is called, and until the response, '
+        'for which the adapter confirms that the rover stands.',
+        ('attack', 'confirmed', 'called, median ms', 'p99 ms', 'answered, median ms', 'p99 ms'),
         rows,
-        f'all, every p99 below {AIM_P99_MS:g} ms',
-        all(p99 <= AIM_P99_MS for *_, p99 in rows),
+        f'all; the rover called with every p99 below {AIM_P99_MS:g} ms',
+        all(row[3] <= AIM_P99_MS for row in rows),
         [f'{name}: {options.size - n} stops were not confirmed'
          for name, n, *_ in rows if n < options.size],
     )  # fmt: skip
 
 
 if __name__ == '__main__':
-    if sys.argv[1:2] == ['--serve']:
-        serve()
-    elif sys.argv[1:2] == ['--attack']:
+    if sys.argv[1:2] == ['--attack']:
         asyncio.run(attack(sys.argv[2], int(sys.argv[3])))
     else:
         sys.exit(
