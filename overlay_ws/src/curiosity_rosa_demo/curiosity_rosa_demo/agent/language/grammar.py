@@ -13,7 +13,7 @@ that frames match. Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice, product
@@ -243,6 +243,9 @@ def _group_of_reading(
     steps = _steps_of(verb, tags, values, text) if verb else []
     if not steps or not 1 <= times <= MOST_REPETITIONS:
         return None
+    says_it = any('IT' in meaning for meaning in reading)
+    if says_it and 'KNOWNMAST' in known and steps[0].verb in ('left', 'right'):
+        return None  # the mast or the rover?
     more = ('GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND')
     bare = verb in ('forward', 'left', 'right', 'home') and tags.keys().isdisjoint(more)
     bare = bare or needs == ['TURN', 'KNOWNMAST']
@@ -322,18 +325,21 @@ def clauses(
                 continue
             if group.steps and is_two(start, end):
                 continue
+            if _turns_on(group, [each for _, each in _chosen(choice, end)]):
+                continue
             cost = _cost(part, group) + costs[end]
             if cost <= costs[start] + 1e-9:
                 costs[start], choice[start] = cost, (end, group)
     if costs[0] == math.inf:
         return None
-    groups, at = [], 0
-    while at < size:
-        picked = choice[at]
-        assert picked is not None
-        at, group = picked
-        groups.append(group)
-    return groups
+    return [group for _, group in _chosen(choice, 0)]
+
+
+def _chosen(choice: Sequence[tuple[int, Group] | None], at: int) -> Iterator[tuple[int, Group]]:
+    """The groups from token ``at`` on, each with its end."""
+    while (picked := choice[at]) is not None:
+        yield picked
+        at = picked[0]
 
 
 def _cost(tokens: Sequence[Token], group: Group) -> float:
@@ -349,6 +355,19 @@ def _cost(tokens: Sequence[Token], group: Group) -> float:
     ends = tokens[0].can_be('COMMA') or tokens[-1].can_be('COMMA')
     alone = ends or tokens[0].meanings[0] == ('AND',)
     return cost + 0.05 if alone else cost  # they stand on their own
+
+
+def _turns_on(group: Group, rest: Sequence[Group]) -> bool:
+    """Whether the ``rest`` begins with how far or where the mast of ``group`` is to turn, which no
+    rover can choose: "rotate the camera", "90 degrees to the right". It would turn the rover.
+    """
+    if group.steps[-1:] != (Step('rotate'),):
+        return False
+    after = next((each for each in rest if each.kind != 'none'), group)
+    if not any(step.verb in ('left', 'right') for step in after.steps):
+        return False
+    apart = rest[0].kind == 'none' or any(map(separates, (group.tokens[-1], after.tokens[0])))
+    return not (apart and after.has('TURN'))
 
 
 def _stands_alone(tokens: Sequence[Token], start: int, end: int) -> bool:
