@@ -45,7 +45,13 @@ from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
 from curiosity_rosa_demo.domain.origin import caller_text, named_caller, operator_name, Origin
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, MAX_CAPTURES, Picture
+from curiosity_rosa_demo.domain.pictures import (
+    AnalyzedGround,
+    Capture,
+    MAX_CAPTURES,
+    Picture,
+    WHOLE,
+)
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable, without_controls
@@ -331,9 +337,11 @@ class Robot(TaskPort):
         """The newest trace events of the agent that ran before this one, the oldest first."""
         return self._earlier_events
 
-    def picture(self) -> Picture | None:
-        """The newest frame of the camera. The call keeps the camera on for a few seconds."""
-        return self._camera.picture()
+    def picture(self, longest_px: int = WHOLE) -> Picture | None:
+        """The newest frame of the camera, its longer side at most ``longest_px``. The call keeps
+        the camera on for a few seconds, and may take 20 ms to make a JPEG.
+        """
+        return self._camera.picture(longest_px)
 
     def node_statuses(self) -> Sequence[NodeStatus]:
         """The status of adapter, simulator, visualizer, kernel and tasks."""

@@ -17,6 +17,7 @@ from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import RoverPose
 
+WHOLE = 2**31  # pixels: a side that no picture has
 MAX_CAPTURES = 50  # kept of a run
 MAX_PICTURE_BYTES = 8_000_000  # of one picture; a larger one is not kept
 MAX_KEPT_BYTES = 64_000_000  # of all captures; the oldest go first

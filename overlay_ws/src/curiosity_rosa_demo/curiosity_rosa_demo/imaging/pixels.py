@@ -107,13 +107,19 @@ def raw_pixels(image: Image) -> Pixels:
 
 def scaled_jpeg(data: bytes, longest_px: int, quality: int) -> bytes:
     """A JPEG or PNG as a JPEG whose longer side has at most ``longest_px``. Raises ImageError."""
-    width, height = picture_size(data)
-    if max(width, height) <= longest_px and is_jpeg(data):
+    if max(picture_size(data)) <= longest_px and is_jpeg(data):
         return data
-    pixels, part = decode_picture(data), min(1.0, longest_px / max(width, height))
+    return encode_jpeg(shrunk(decode_picture(data), longest_px), quality)
+
+
+def shrunk(pixels: Pixels, longest_px: int) -> Pixels:
+    """The pixels with a longer side of at most ``longest_px``."""
+    height, width = pixels.shape[:2]
+    if (part := longest_px / max(width, height)) >= 1.0:
+        return pixels
     size = (max(1, round(width * part)), max(1, round(height * part)))
     small: Any = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
-    return encode_jpeg(small, quality)
+    return np.asarray(small)
 
 
 def encode_jpeg(pixels: Pixels, quality: int) -> bytes:

@@ -25,6 +25,7 @@ from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.agent.topics.node_health import NodeEvents, NodeHealth
 from curiosity_rosa_demo.domain.brain_state import Reading
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
+from curiosity_rosa_demo.imaging.image_header import picture_size
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.infra.ros_io import history_qos
 from curiosity_rosa_demo.trace.events import NodeStarted
@@ -42,6 +43,7 @@ pytestmark = pytest.mark.ros
 
 CONFIG = load_config()
 CAMERA = CONFIG.topics.images.input_compressed
+SMALL_PX = 8
 CAPTURES = CONFIG.topics.images.output_capture_compressed
 POSE = RoverPose(x=6.0, frame_id='odom')
 
@@ -93,8 +95,9 @@ def test_the_camera_is_listened_to_while_somebody_looks(
     seen: set[bytes] = set()
 
     def shows(wanted: bytes) -> bool:
-        picture = feed.picture()
+        picture, small = feed.picture(), feed.picture(SMALL_PX)
         assert picture is None or abs(picture.at - time.time()) < 5.0
+        assert small is None or max(picture_size(small.jpeg)) == SMALL_PX
         seen.update(() if picture is None else (picture.jpeg,))
         return wanted in seen
 

@@ -38,9 +38,10 @@ from curiosity_rosa_demo.domain.adapter_status import NodeStatus, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Json, Question
 from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
-from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture
+from curiosity_rosa_demo.domain.pictures import AnalyzedGround, Capture, Picture, WHOLE
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.imaging.pixels import scaled_jpeg
 from curiosity_rosa_demo.infra.config_loader import load_config
 from curiosity_rosa_demo.trace.events import TurnStarted, with_task
 from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
@@ -268,12 +269,12 @@ class FakeRobot(TaskPort):
     def earlier_events(self) -> Sequence[TraceEvent]:
         return tuple(self.earlier)
 
-    def picture(self) -> Picture | None:
+    def picture(self, longest_px: int = WHOLE) -> Picture | None:
         if not self.camera:
             return None
         age = self.picture_age_s
-        x = self.where.x if self.where else 0.0
-        return Picture(jpeg(x), time.time() - age, time.monotonic() - age)
+        small = scaled_jpeg(jpeg(self.where.x if self.where else 0.0), longest_px, 85)
+        return Picture(small, time.time() - age, time.monotonic() - age)
 
     def triggers(self) -> Sequence[TriggerStatus]:
         return self.board.statuses()

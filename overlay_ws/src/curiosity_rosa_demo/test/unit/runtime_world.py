@@ -537,7 +537,7 @@ class Eyes:
         self.captures: list[Capture] = []
         self.ground: AnalyzedGround | None = None
 
-    def picture(self) -> Picture | None:
+    def picture(self, longest_px: int = 0) -> Picture | None:
         return self.shown
 
     def recent(self) -> list[Capture]:

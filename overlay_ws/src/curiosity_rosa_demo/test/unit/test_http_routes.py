@@ -268,7 +268,7 @@ async def test_each_picture_comes_whole_and_once_and_a_slow_client_gets_fewer():
             await until(lambda: slow.sends > sends + 2, 'more pictures')
             asked, last = [0], robot.picture()
 
-            def picture() -> Any:
+            def picture(longest_px: int) -> Any:
                 asked[0] += 1
                 return last
 

@@ -16,7 +16,7 @@ import time
 
 from curiosity_rosa_demo.agent.topics.captures import Captures
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.pictures import Capture, Picture
+from curiosity_rosa_demo.domain.pictures import Capture, Picture, WHOLE
 from curiosity_rosa_demo.imaging.camera import Camera, Frame
 from curiosity_rosa_demo.imaging.image_header import ImageError, is_jpeg, picture_size
 from curiosity_rosa_demo.infra.config.topics import Config
@@ -40,21 +40,29 @@ class CameraFeed:
         )
         self._encoding = threading.Lock()
         self._number = 0  # of the frame that was encoded last
-        self._picture: Picture | None = None
+        self._valid: Frame | None = None  # the newest that could be
+        self._pictures: dict[int, Picture] = {}  # of it, by the longest side
         self._last_error = ''  # why the newest frame could not be used
 
-    def picture(self) -> Picture | None:
-        """The newest valid frame, of any age; keeps the camera on for KEEP_ON_S. Thread-safe."""
+    def picture(self, longest_px: int = WHOLE) -> Picture | None:
+        """The newest valid frame, of any age, its longer side at most ``longest_px``; keeps the
+        camera on for KEEP_ON_S. Thread-safe. Who asks for the same size shares the work.
+        """
         self._camera.request_frames(KEEP_ON_S)
         with self._encoding:
             frame = self._newest
-            if frame is not None and frame.number != self._number:
+            is_new = frame is not None and frame.number != self._number
+            if frame is None or not is_new:
+                frame = self._valid
+            if frame is not None and (is_new or longest_px not in self._pictures):
                 self._number = frame.number
                 try:
-                    self._picture = _picture_of(frame, self._quality)
+                    picture = _picture_of(frame, longest_px, self._quality)
+                    known = {} if is_new else self._pictures
+                    self._valid, self._pictures = frame, {**known, longest_px: picture}
                 except ImageError as error:
                     self._log_once(str(error))
-            return self._picture
+            return self._pictures.get(longest_px)
 
     def _log_once(self, why: str) -> None:
         if why != self._last_error:  # log once, not for every frame
@@ -68,23 +76,23 @@ class CameraFeed:
         self._newest = frame
 
 
-def _picture_of(frame: Frame, quality: int) -> Picture:
+def _picture_of(frame: Frame, longest_px: int, quality: int) -> Picture:
     """Raises ImageError."""
     at = time.time() - (time.monotonic() - frame.received_s)
-    return Picture(_jpeg_of(frame, quality), at, frame.received_s)
+    return Picture(_jpeg_of(frame, longest_px, quality), at, frame.received_s)
 
 
-def _jpeg_of(frame: Frame, quality: int) -> bytes:
+def _jpeg_of(frame: Frame, longest_px: int, quality: int) -> bytes:
     message = frame.message
     if not isinstance(message, Image):
         data = bytes(message.data)
-        picture_size(data)  # raises ImageError for a truncated image
-        if is_jpeg(data):
+        # picture_size raises ImageError for a truncated image
+        if max(picture_size(data)) <= longest_px and is_jpeg(data):
             return data
     # Imported only when needed: it imports OpenCV.
-    from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of
+    from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of, shrunk
 
-    return encode_jpeg(pixels_of(message), quality)
+    return encode_jpeg(shrunk(pixels_of(message), longest_px), quality)
 
 
 # --- The rover's pictures for the skill ``look`` and for a model that can see ------------------

@@ -32,7 +32,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.tasks import Event
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import Picture
+from curiosity_rosa_demo.domain.pictures import Picture, WHOLE
 from curiosity_rosa_demo.domain.text import clip
 from curiosity_rosa_demo.trace.trace_buffer import EventBus, Subscription
 from curiosity_rosa_demo.trace.trace_codec import encode
@@ -230,11 +230,16 @@ def console_routes(feed: EventFeed, streams: Streams) -> APIRouter:
 # --- The camera --------------------------------------------------------------------------------
 
 
+async def newest_picture(robot: Robot, longest_px: int = WHOLE) -> Picture | None:
+    """In a thread: to make a JPEG takes a while."""
+    return await asyncio.to_thread(robot.picture, longest_px)
+
+
 async def frames(robot: Robot, hz: float) -> Stream:
     """Yields each new picture once, at most ``hz`` per second. Never queues a picture."""
     shown = float('-inf')
     while True:
-        picture = robot.picture()
+        picture = await newest_picture(robot)
         if picture is not None and picture.received_s > shown and _is_fresh(picture):
             shown = picture.received_s
             head = (
@@ -245,10 +250,12 @@ async def frames(robot: Robot, hz: float) -> Stream:
         await asyncio.sleep(1.0 / hz)
 
 
-async def wait_for_fresh_frame(robot: Robot, wait_s: float) -> Picture:
-    """A picture that is at most MAX_FRAME_AGE_S old. Raises Problem after ``wait_s``."""
+async def fresh_picture(robot: Robot, wait_s: float, longest_px: int = WHOLE) -> Picture:
+    """A picture that is at most MAX_FRAME_AGE_S old, its longer side at most ``longest_px``.
+    Raises Problem after ``wait_s``.
+    """
     until = time.monotonic() + wait_s
-    while (picture := robot.picture()) is None or not _is_fresh(picture):
+    while (picture := await newest_picture(robot, longest_px)) is None or not _is_fresh(picture):
         if time.monotonic() >= until:
             why = 'has come'
             if picture is not None:
@@ -277,13 +284,13 @@ def camera_routes(
     @router.get('/camera.jpg', **no_json('image/jpeg'))
     async def jpeg() -> Response:
         """The newest picture. 503: no picture arrived within the last seconds."""
-        picture = await wait_for_fresh_frame(robot, wait_s)
+        picture = await fresh_picture(robot, wait_s)
         return jpeg_response(picture, picture.at)
 
     @router.get('/camera.mjpg', **no_json('multipart/x-mixed-replace'))
     async def mjpeg() -> StreamResponse:
         """A stream of pictures. A slow client gets fewer."""
-        await wait_for_fresh_frame(robot, wait_s)
+        await fresh_picture(robot, wait_s)
         return StreamResponse(frames(robot, hz), streams, MJPEG_TYPE, ping=NEVER_S)
 
     return router

@@ -12,21 +12,18 @@ time, an event, the recordings, a rehearsal.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 import json
 import math
-import threading
 from typing import Annotated, Any
 
 from curiosity_rosa_demo.agent.interfaces.http.models import Body, Metadata, Name
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.http.streams import (
     FIRST_FRAME_TIMEOUT_S,
+    fresh_picture,
     jpeg_response,
-    wait_for_fresh_frame,
 )
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import arguments_of
 from curiosity_rosa_demo.agent.interfaces.page.document import Document
@@ -38,9 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.page.recordings import (
 )
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.models import TraceEvent
-from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.text import visible
-from curiosity_rosa_demo.imaging.image_header import ImageError
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, ConfigDict
@@ -158,7 +153,6 @@ def _view(document: Document, lines: Sequence[str], count: int, **more: Any) -> 
 
 
 MAX_PX, STEP_PX = 4096, 64
-JPEG_QUALITY = 80
 UNCHANGED_HEADERS = {'Cache-Control': 'private, max-age=86400, immutable'}
 
 
@@ -167,7 +161,6 @@ def image_routes(
 ) -> APIRouter:
     """``recorded_picture``: that of the capture of an event in an open recording."""
     router = APIRouter(prefix='/page', include_in_schema=False)
-    scaled = ScaledFrame()
 
     @router.get('/frame.jpg')
     async def frame(px: Annotated[int, Query(ge=1, le=MAX_PX)] = MAX_PX) -> Response:
@@ -175,11 +168,11 @@ def image_routes(
         of STEP_PX. 204 if there is none, which is no error of the page.
         """
         try:
-            picture = await wait_for_fresh_frame(robot, FIRST_FRAME_TIMEOUT_S)
+            size = STEP_PX * math.ceil(px / STEP_PX)
+            picture = await fresh_picture(robot, FIRST_FRAME_TIMEOUT_S, size)
         except Problem as problem:
             return Response(status_code=204, headers={'X-Problem': problem.detail})
-        jpeg = await asyncio.to_thread(scaled.jpeg, picture, STEP_PX * math.ceil(px / STEP_PX))
-        return jpeg_response(replace(picture, jpeg=jpeg), picture.at)
+        return jpeg_response(picture, picture.at)
 
     @router.get('/captures/{event_id}.jpg')
     def capture(event_id: str) -> Response:
@@ -192,29 +185,6 @@ def image_routes(
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
 
     return router
-
-
-class ScaledFrame:
-    """The newest frame in the size of the last request: pages of one size share the work."""
-
-    def __init__(self) -> None:
-        self._of: tuple[float, int] | None = None
-        self._jpeg = b''
-        self._lock = threading.Lock()
-
-    def jpeg(self, picture: Picture, longest_px: int) -> bytes:
-        """A picture that cannot be decoded stays as it is."""
-        # Imported only when needed: it imports OpenCV.
-        from curiosity_rosa_demo.imaging.pixels import scaled_jpeg
-
-        with self._lock:
-            if self._of != (picture.received_s, longest_px):
-                try:
-                    self._jpeg = scaled_jpeg(picture.jpeg, longest_px, JPEG_QUALITY)
-                except ImageError:
-                    self._jpeg = picture.jpeg
-                self._of = picture.received_s, longest_px
-            return self._jpeg
 
 
 def _unchanged(jpeg: bytes) -> Response:
