@@ -325,21 +325,21 @@ def clauses(
                 continue
             if group.steps and is_two(start, end):
                 continue
-            if _turns_on(group, [each for _, each in _chosen(choice, end)]):
+            if _turns_on(group, _chosen(choice, end)):
                 continue
             cost = _cost(part, group) + costs[end]
             if cost <= costs[start] + 1e-9:
                 costs[start], choice[start] = cost, (end, group)
     if costs[0] == math.inf:
         return None
-    return [group for _, group in _chosen(choice, 0)]
+    return list(_chosen(choice, 0))
 
 
-def _chosen(choice: Sequence[tuple[int, Group] | None], at: int) -> Iterator[tuple[int, Group]]:
-    """The groups from token ``at`` on, each with its end."""
+def _chosen(choice: Sequence[tuple[int, Group] | None], at: int) -> Iterator[Group]:
+    """The groups from token ``at`` on."""
     while (picked := choice[at]) is not None:
-        yield picked
-        at = picked[0]
+        at, group = picked
+        yield group
 
 
 def _cost(tokens: Sequence[Token], group: Group) -> float:
@@ -357,17 +357,19 @@ def _cost(tokens: Sequence[Token], group: Group) -> float:
     return cost + 0.05 if alone else cost  # they stand on their own
 
 
-def _turns_on(group: Group, rest: Sequence[Group]) -> bool:
+def _turns_on(group: Group, rest: Iterator[Group]) -> bool:
     """Whether the ``rest`` begins with how far or where the mast of ``group`` is to turn, which no
     rover can choose: "rotate the camera", "90 degrees to the right". It would turn the rover.
     """
     if group.steps[-1:] != (Step('rotate'),):
         return False
-    after = next((each for each in rest if each.kind != 'none'), group)
-    if not any(step.verb in ('left', 'right') for step in after.steps):
-        return False
-    apart = rest[0].kind == 'none' or any(map(separates, (group.tokens[-1], after.tokens[0])))
-    return not (apart and after.has('TURN'))
+    apart = separates(group.tokens[-1])
+    for after in rest:
+        apart = apart or after.kind == 'none' or separates(after.tokens[0])
+        if after.kind != 'none':
+            turns = any(step.verb in ('left', 'right') for step in after.steps)
+            return turns and not (apart and after.has('TURN'))
+    return False
 
 
 def _stands_alone(tokens: Sequence[Token], start: int, end: int) -> bool:
