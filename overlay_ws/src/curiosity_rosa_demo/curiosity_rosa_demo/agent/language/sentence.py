@@ -23,17 +23,12 @@ from typing import Literal
 from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
 from curiosity_rosa_demo.agent.language.lexicon import as_typed, lexicon, SkillWords, split_words
 from curiosity_rosa_demo.agent.language.quantities import Token, UNKNOWN
-from curiosity_rosa_demo.agent.language.steps import plan_of
+from curiosity_rosa_demo.agent.language.steps import EXCLUDED, plan_of
 from curiosity_rosa_demo.agent.language.tables import table
 
 MAX_TOKENS = 120
 MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
-# What cannot be done while the mast is so.
-_EXCLUDED = {
-    'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
-    'CLOSE': ('picture', 'around', 'rotate', 'open'),
-}
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
@@ -96,7 +91,7 @@ def _read(text: str, language: str, extra: SkillWords) -> Intent:
     steps = plan.steps
     if len(steps) > 1 and all(step == Step('explore') for step in steps):
         steps = steps[:1]  # an order in two languages
-    if any(step.verb in _EXCLUDED.get(state, ()) for step in steps for state in kept):
+    if plan.excluded or any(step.verb in EXCLUDED[state] for step in steps for state in kept):
         return Intent('unclear', understood=tuple(steps), missing='mast')
     if not steps:
         return Intent('negated' if plan.negated else 'unknown')
@@ -198,7 +193,7 @@ def _state_of(tokens: Sequence[Token]) -> str:
         meant.pop()
     names = any(token.meanings[0] == ('MAST',) for token in meant)
     kept = tokens[0].can_be('WITH') or any(token.can_be('KEPT') for token in meant)
-    states = [each for each in _EXCLUDED for token in meant if token.can_be(each)]
+    states = [each for each in EXCLUDED for token in meant if token.can_be(each)]
     return states[0] if names and kept and len(states) == 1 else ''
 
 

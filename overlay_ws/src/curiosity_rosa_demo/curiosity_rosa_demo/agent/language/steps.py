@@ -30,6 +30,12 @@ from curiosity_rosa_demo.agent.language.tables import table
 _DIRECTIONS = ('LEFT', 'RIGHT', 'FORWARD')
 _BESIDE_A_SLOT = ('TURN', 'GO', 'END', 'COMMA')
 _AMOUNTS = ('DUR', 'DIST', 'ANGLE', 'NUM', 'COUNT', 'PCT')
+# What cannot be done while the mast is so.
+EXCLUDED = {
+    'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
+    'CLOSE': ('picture', 'around', 'rotate', 'open'),
+}
+_ON_A_MAST = {'NEG', 'SANS', 'MAST', 'OPEN', 'CLOSE', 'ING', 'END', 'IT', 'FILLER', 'DUE', *MARKS}
 
 
 @dataclass
@@ -40,6 +46,7 @@ class Plan:
     condition: str = ''
     negated: bool = False
     still: bool = False  # it is said not to move at all
+    excluded: bool = False  # the mast is to stay as no step allows: "drive without stowing it"
 
 
 def plan_of(tokens: Sequence[Token], language: str) -> Plan | None:
@@ -181,6 +188,19 @@ def _forbids_driving(group: Group) -> bool:
     return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
 
 
+def _excludes(group: Group, at: int, steps: Sequence[Step]) -> bool:
+    """Whether the denial ``group``, after so many of ``steps``, leaves the mast as one of them
+    cannot have it. Behind a step that can, it is said of the rest: "drive, open the mast and don't
+    stow it".
+    """
+    tags = {tag for token in group.tokens for tag in token.meanings[0]}
+    if tags - _ON_A_MAST or len(tags & EXCLUDED.keys()) != 1:
+        return False
+    excluded = EXCLUDED['OPEN' if 'CLOSE' in tags else 'CLOSE']
+    begin = at if at and steps[at - 1].verb not in excluded else 0
+    return any(step.verb in excluded for step in steps[begin:])
+
+
 def _repeats_all(group: Group) -> bool:
     """Whether "repeat n times" after this motion may mean the steps before it, too."""
     drives = any(step.verb in MOTIONS for step in group.steps)
@@ -197,6 +217,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
     times, begin = 1, 0
     leads = denied = False
     swap_at: int | None = None
+    denials: list[tuple[Group, int]] = []
     last = next((group for group in reversed(groups) if group.kind != 'none'), None)
     for group in groups:
         steps = plan.steps
@@ -213,6 +234,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
             denied = denied and not group.has('COMMA')
         elif group.kind == 'neg':
             plan.negated = True
+            denials.append((group, len(steps)))
             plan.still = plan.still or _forbids_driving(group)
             denied = before
         elif group.kind == 'cond':
@@ -235,6 +257,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
             leads = False
     if plan.still and any(step.verb in MOTIONS for step in plan.steps):
         return None
+    plan.excluded = any(_excludes(group, at, plan.steps) for group, at in denials)
     return _arranged(plan, swap_at, begin, times)
 
 
