@@ -335,11 +335,13 @@ def test_nothing_that_a_model_writes_makes_an_endless_event_or_half_a_character(
 
 ENDED_WITHOUT = 'The model ended without a successful'
 NO_PICTURE = f'{ENDED_WITHOUT} good picture: I see sand.'
+GAVE_UP = 'The model gave up the good picture without a reason.'
 UNUSABLE: dict[str, tuple[Say, str]] = {
     'torn': (Say('So.', (Call('move_forward', '{"duration_s": 1'),)), UNREADABLE_CALL),
     'nothing': (Say(), 'The model answered nothing.'),
     'words': (Say('I see sand.'), NO_PICTURE),
     'finish': (call('decide', type='FINISH', reason='I see sand.'), NO_PICTURE),
+    'abort': (call('decide', type='ABORT', reason=' '), GAVE_UP),
     'cut': (Say('I see', finish='length'), CUT_TEXT),
     'filtered': (Say('I see', finish='content_filter'), FILTERED_TEXT),
     'JSON': (Say('{"name": "capture_and_score", "arguments": {}}'), CALL_AS_TEXT),
@@ -361,6 +363,9 @@ def test_an_unusable_answer_is_asked_for_again_with_the_reason(streaming: bool) 
             assert (rejected['role'], objection['role']) == ('assistant', 'user')
             assert objection['content'] == f'{why} {HOW}'
             assert len(world.requests[3].texts('user')) == 1, 'it is not asked so for ever'
+        world.reset(call('decide', type='ABORT', reason='A cliff is ahead.'))
+        last = world.turn(FIND)
+        assert (last.ok, last.answer, world.calls) == (False, 'A cliff is ahead.', [])
 
 
 PARTS = ['choices', 'delta', 'message', 'tool_calls', 'function', 'arguments', 'index', 'name']

@@ -295,15 +295,20 @@ class ModelDecider:
             return self._checked(turn, rejected_answer(answer.said, str(answer)))
 
     def _checked(self, turn: Turn, rejected: Sequence[BaseMessage] = ()) -> Choice:
-        """The model's decision; an end of the turn is checked against the goal."""
+        """The model's decision. A success is checked against the goal; an abort needs a reason."""
         choice = self._answer(turn, rejected)
         if detour := self._detour_text(turn, choice):
             raise UnusableAnswer(detour, '')
-        said, act = _final_text(choice), missing_act(turn, self._env)
-        if said is None or not act or turn.was_rejected:
+        kind, said = _ending(choice)
+        act = missing_act(turn, self._env) if kind else ''
+        if not act or turn.was_rejected:
             return choice
-        quote = clip(printable(said))
-        raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
+        if kind is DecisionType.FINISH:
+            quote = clip(printable(said))
+            raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
+        if not said.strip():
+            raise UnusableAnswer(f'The model gave up the {act} without a reason.')
+        return choice
 
     def _answer(self, turn: Turn, rejected: Sequence[BaseMessage]) -> Choice:
         kind, env = thought_kind(turn), self._env
@@ -336,10 +341,12 @@ class ModelDecider:
         return f'The planner expects {more} after {call_text(tool, arguments)}.'
 
 
-def _final_text(choice: Choice) -> str | None:
-    """The answer of a decision that ends the turn as a success; None for every other decision."""
+def _ending(choice: Choice) -> tuple[DecisionType | None, str]:
+    """FINISH or ABORT for a decision that ends the turn, None for every other; and its text."""
     if not choice.calls:
-        return choice.reason
+        return DecisionType.FINISH, choice.reason
     tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
-    finishes = tool == DECIDE_TOOL and arguments.get('type') == DecisionType.FINISH.value
-    return str(arguments.get('reason', '')) if finishes else None
+    for kind in (DecisionType.FINISH, DecisionType.ABORT):
+        if tool == DECIDE_TOOL and arguments.get('type') == kind.value:
+            return kind, str(arguments.get('reason', ''))
+    return None, ''
