@@ -151,7 +151,9 @@ def view_of(scan: LaserScan, sensor: Transform, shape: RoverShape) -> ObstacleVi
     x, y, z = places.T
     outside = ~np.any([box.holds(x, y) for box in shape.boxes], axis=0)
     points: Floats = places[(z > shape.floor_m) & (z < shape.ceiling_m) & outside, :2]
-    if _seen_share(rays[measured], origin, scan, shape) < VIEW_SHARE:
+    sees = measured.copy()
+    sees[hit] = outside  # a ray that ends on the rover shows nothing of what lies behind
+    if _seen_share(rays[sees], origin, scan, shape) < VIEW_SHARE:
         return ObstacleView(False, {}, points)
     free_m = {name: free_distance(points, side, shape) for name, side in DIRECTIONS.items()}
     return ObstacleView(True, free_m, points)
@@ -214,8 +216,9 @@ def _along_arc(x: Floats, y: Floats, box: Box, radius: float) -> float:
     lead_x = np.where(swings, -np.sqrt(np.maximum(rho**2 - outer**2, 0.0)), lead_x)
     lead = np.arcsin(np.clip(lead_x / np.maximum(rho, 1e-9), -1.0, 1.0))
     angle = np.arctan2(x, radius - y)
-    # A return beside the front half, within the margin, is touched at once; one beside the rear
-    # half is left behind.
+    # A return beside the front half, within the margin, or outside of the tail, which swings out,
+    # is touched at once; one on the inner side of the rear half is left behind.
     beside = (y >= box.y_min) & (y <= box.y_max) & (x <= box.x_max) & (x >= box.x_min)
-    turned = np.where(beside, np.where(x > 0.0, 0.0, math.inf), (angle - lead) % math.tau)
+    at_once = np.where((x > 0.0) | (y < 0.0), 0.0, math.inf)
+    turned = np.where(beside, at_once, (angle - lead) % math.tau)
     return float(np.where(within, radius * turned, math.inf).min(initial=math.inf))

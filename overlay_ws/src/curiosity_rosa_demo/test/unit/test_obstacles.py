@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -31,7 +32,7 @@ from curiosity_rosa_demo.infra.tf import (
 from curiosity_rosa_demo.sim.stillness import Instant, STILL_S, Stillness
 from examples import examples
 from geometry_msgs.msg import TransformStamped
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 import numpy as np
 import numpy.typing as npt
@@ -107,6 +108,30 @@ def test_the_rovers_own_body_is_no_obstacle(
     y = data.draw(st.floats(box.y_min + 0.01, box.y_max - 0.01))
     scan = scan_of_point(x, y)
     assert not view_of(scan, Transform((0.01, 0.0, 0.0), LEVEL), shape).points.size
+
+
+@SHAPES
+@given(st.floats(0.11, 0.5))
+def test_rays_that_end_on_the_rover_show_no_way(shape: RoverShape, metres: float) -> None:
+    inside = Transform((shape.boxes[0].x_max - 0.6, 0.0, 0.0), LEVEL)
+    covered = view_of(scan_with([metres] * BEAMS), inside, shape)
+    assert (covered.sees_ahead, covered.free_m, covered.points.size) == (False, {}, 0)
+
+
+@SHAPES
+@pytest.mark.parametrize('motion', DIRECTIONS)
+@given(st.data(), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.0, 1.0))
+def test_what_stands_within_the_margin_is_not_touched_either(
+    shape: RoverShape, motion: str, data: st.DataObject, along: float, off: float, part: float
+) -> None:
+    box, side = data.draw(st.sampled_from(shape.boxes)), data.draw(st.sampled_from([-1, 1]))
+    x = box.x_min + along * (box.x_max - box.x_min)
+    y = (box.y_max if side > 0 else box.y_min) + side * (0.001 + off * shape.margin_m)
+    point, body = np.array([[x, y]]), replace(shape, margin_m=0.0)
+    assume(not touches(point, motion, 0.0, body))
+    free_m = free_distance(point, DIRECTIONS[motion], shape)
+    metres = part * min(free_m, math.tau * shape.turn_radius_m * 0.9)
+    assert not touches(point, motion, max(0.0, metres - 1e-6), body)
 
 
 @given(
