@@ -25,16 +25,16 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError, load_config
 from curiosity_rosa_demo.monitor.monitor import limits_of, load_requirements, Monitor, Verdict
 from curiosity_rosa_demo.monitor.signals import SignalState
-from curiosity_rosa_demo.recording.file import NotARecording, RunReader
+from curiosity_rosa_demo.recording.file import NotARecording, ROBOT, RunReader
 
 STEP_S = 0.05
 
 
-def verdicts(file: Path, config: Config, missing: set[str]) -> Iterator[Verdict]:
+def verdicts(reader: RunReader, config: Config, missing: set[str]) -> Iterator[Verdict]:
     """Those of a file, with its times in seconds since its first message. ``missing`` becomes the
     topics that it does not have. Raises NotARecording, OSError.
     """
-    state, reader, stepped_s = SignalState(config), RunReader(file), 0.0
+    state, stepped_s = SignalState(config), 0.0
     monitor = Monitor(load_requirements(), limits_of(config.thresholds))
     missing |= set(state.by_topic)
     for entry in reader:
@@ -56,10 +56,14 @@ def run(arguments: Sequence[str]) -> int:
     )
     parser.add_argument('file', type=Path, help='an MCAP file, such as :record makes')
     parser.add_argument('--config-dir', default='', help='folder of the YAML files of that run')
+    parser.add_argument('--robot', default='', help='profile, where the file does not name it')
     options = parser.parse_args(arguments)
     missing, violations = set[str](), 0
     try:
-        for verdict in verdicts(options.file, load_config(options.config_dir), missing):
+        reader = RunReader(options.file)
+        next(iter(reader), None)  # what the file says of itself
+        robot = reader.info.get(ROBOT) or options.robot
+        for verdict in verdicts(reader, load_config(options.config_dir, robot=robot), missing):
             violations += not verdict.ok
             state = 'holds again' if verdict.ok else f'VIOLATED ({verdict.severity})'
             print(f'{verdict.at_s:10.2f} s  {verdict.requirement:6} {state}: {verdict.title}')

@@ -39,6 +39,7 @@ import zstandard
 
 INFO_RECORD = 'curiosity_rosa'  # metadata record about the run
 THRESHOLDS, GUARDRAILS = 'thresholds', 'guardrails'  # its keys of the limits, as JSON
+ROBOT = 'robot'  # its key of the profile's name
 END_RECORD = 'curiosity_rosa_end'  # ... about its end; missing if the writer was killed
 MB = 1_000_000
 

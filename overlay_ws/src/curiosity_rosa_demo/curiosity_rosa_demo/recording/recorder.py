@@ -48,7 +48,7 @@ from curiosity_rosa_demo.recording.channels import (
     message_class,
     recorded_channels,
 )
-from curiosity_rosa_demo.recording.file import GUARDRAILS, RunFile, THRESHOLDS
+from curiosity_rosa_demo.recording.file import GUARDRAILS, ROBOT, RunFile, THRESHOLDS
 from curiosity_rosa_demo.recording.writer import RunWriter
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from curiosity_rosa_demo.trace.trace_codec import decode
@@ -326,6 +326,7 @@ class RecordingControl:
         info = {
             'began': began.isoformat(timespec='seconds'),
             'domain': domain,
+            ROBOT: self._config.nodes.robot,
             # The limits by which the rules decided: a replay into the rules needs them.
             THRESHOLDS: self._config.thresholds.model_dump_json(),
             GUARDRAILS: self._config.guardrails.model_dump_json(),

@@ -35,7 +35,7 @@ from guard_world import CONFIG, World
 from harness import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mcap_world import write_run
+from mcap_world import a_string, INFO, write_run
 from monitor_pages import copilot, files, OGMA, page
 from monitored_world import begin_to_drive, drive, hunt, LIMITS, mutant, MUTANTS, Watched
 from nav_msgs.msg import Odometry
@@ -346,3 +346,22 @@ def test_a_recording_is_checked_with_an_exit_status(
     file.write_text('no MCAP')
     assert run([str(file)]) == 2
     assert f'monitor: {file} is no MCAP file' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('named', [True, False])
+def test_a_recording_is_judged_as_that_of_its_own_robot(
+    named: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = a_string('{"mast": "closed", "moving": true, "appendages": {"arm": "deployed"}}')
+    odometry = Odometry()
+    odometry.twist.twist.linear.x = 0.5
+    moving = bytes(serialize_message(odometry))
+    said = [('odometry', at / 10, moving) for at in range(100)]
+    said = sorted(
+        [*said, *(('adapter', at / 2, status) for at in range(20))], key=lambda each: each[1]
+    )
+    info = {**INFO, 'robot': 'curiosity'} if named else INFO
+    file = write_run(tmp_path / 'run.mcap', said, info=info)
+    assert run([str(file)]) == int(named)
+    assert run([str(file), '--robot', 'curiosity']) == 1
+    assert 'FR-21' in capsys.readouterr().out
