@@ -80,7 +80,7 @@ IGNORED = frozenset(
         *('last_error', 'violation', '_alarms', '_stop_failure', '_error_before', 'failure'),
         *('names', '_contest'),
         *('_runs_away', '_runs_since', '_moved_at'),
-        *('_stop_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
+        *('_stop_number', '_asked_number', '_serial', 'stops_ended', '_stops_confirmed', '_tick'),
         '_starts',
         # shorter than a tick, all of them
         *('_flood_for', '_recall_after'),
@@ -400,9 +400,16 @@ class GuardSystem:
         guard, now = world.guard, world.now
         flight = _in_flight(guard)
         unanswered = guard._starts.keys() - flight
-        newest = guard._stop_number
+        newest, asked = guard._stop_number, guard._asked_number
         calls = [
-            (kind, number in flight, number in unanswered, number < 0, number == newest)
+            (
+                kind,
+                number in flight,
+                number in unanswered,
+                number < 0,
+                number == newest,
+                number >= asked,
+            )
             for kind, number in world.drive_calls
         ]
         queued = {number for kind, number in world.drive_calls if kind == 'start'}

@@ -21,6 +21,7 @@ Over 300 lines: the lock order of these threads is easier to check in one file.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -68,6 +69,7 @@ SHUTDOWN_TIMEOUT_S = 2.0
 PART_WAIT_MARGIN_S = 1.0
 READY_CHECK_S = 0.05
 STOP_LANE = 'adapter_stop'
+OPEN_STOP_CALLS = 10  # whose answers are still awaited, while the stop is called again
 Step = Callable[[], None]
 Refuse = Callable[[str], None]  # its argument: the reason
 
@@ -102,7 +104,7 @@ class AdapterApp:
         self._closing = False
         self._stops_asked = 0
         self._wakeup_at = 0.0  # of the guard thread
-        self._stop_future: Future | None = None
+        self._stop_calls = deque[Future | None](maxlen=OPEN_STOP_CALLS)
         wheels = len(self._limits.wheel_joints) if robot.mobile_base else 0
         self._standstill = StandstillCommand(self.node, topics.rover, wheels=wheels, losses=losses)
         self._status_schedule = StatusSchedule()
@@ -210,9 +212,10 @@ class AdapterApp:
 
     def _call_stop(self, number: int) -> None:
         command, rules = self._commands['move_stop'], self._rules
-        command.channel.forget(self._stop_future)
+        if len(self._stop_calls) == OPEN_STOP_CALLS:
+            command.channel.forget(self._stop_calls[0])
         answered, failed = partial(rules.stop_answered, number), partial(rules.stop_failed, number)
-        self._stop_future, _ = self._send(command, answered, failed)
+        self._stop_calls.append(self._send(command, answered, failed)[0])
 
     def _send(
         self, command: Command, started: Step, failed: Refuse

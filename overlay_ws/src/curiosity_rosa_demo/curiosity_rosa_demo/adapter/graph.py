@@ -42,6 +42,7 @@ UNNAMED = '_NODE_NAMESPACE_UNKNOWN_/_NODE_NAME_UNKNOWN_'  # rmw's, for a node of
 LOOK_PERIOD_S = 0.5
 SOON_S = 0.02  # by then a call that has just arrived is on its way to the rover
 CLAIM_WAIT_S = 2.0  # a heartbeat is due every 0.1 s
+MOST_CLAIMS = 100  # of one service at once: a heartbeat may be forged
 
 
 class GraphThread:
@@ -184,7 +185,7 @@ class CallLog:
             claimed = [call for call in self._unclaimed if call.service == service][:fresh]
             self._unclaimed = [call for call in self._unclaimed if call not in claimed]
             if is_same_agent:  # otherwise the rest are calls from before
-                ends = [now + CLAIM_WAIT_S] * (fresh - len(claimed))
+                ends = [now + CLAIM_WAIT_S] * min(fresh - len(claimed), MOST_CLAIMS)
                 self._claims.setdefault(service, []).extend(ends)
 
     def take_foreign(self, now: float) -> list[Call]:

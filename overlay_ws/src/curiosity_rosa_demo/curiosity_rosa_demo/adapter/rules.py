@@ -120,6 +120,7 @@ class Rules:
         self.stops_ended = -1  # the highest number whose stop is complete
         self._stops_confirmed = -1  # the highest one with a standstill that odometry has shown
         self._stop_number = 0  # of the newest call
+        self._asked_number = 1  # of the first call since a stop was requested last
         self._stop: Stop | None = None
         self._stop_failure = self._error_before = ''
         self._runs_away: tuple[float, bool | None] = (0.0, None)  # m/s; whether the wheels stand
@@ -205,7 +206,7 @@ class Rules:
         if self.motion is Motion.STILL:
             # Consecutive motions without a standstill share the leash of the first.
             self._moving_since, self._advanced_before = self.time.steady, self.time.advanced
-        self.motion, self._moved_since = Motion.MOVING, None
+        self.motion, self._moved_since, self.last_error = Motion.MOVING, None, ''
         self.drive.begin(motion, self._moving_since)
         self._serial += 1
         self._starts[self._serial] = False
@@ -246,6 +247,7 @@ class Rules:
         again = part is self.mast and self.motion is Motion.STILL
         if part.is_stowed and part.stows(command) and not again:
             return False
+        self.last_error = ''
         part.begin(command)
         return True
 
@@ -271,9 +273,9 @@ class Rules:
 
     @step
     def stop_answered(self, number: int) -> None:
-        if self._stop is not None and number < self._stop_number:
+        if self._stop is not None and number < self._asked_number:
             self._stop.earlier_answered()
-        elif self._stop is not None and number == self._stop_number:
+        elif self._stop is not None:
             self._stop.answered()
             # The rover has served every start call that was sent before this stop.
             self._starts = {token: late for token, late in self._starts.items() if not late}
@@ -514,7 +516,8 @@ class Rules:
         if flood:
             self._stop.flood()
         self.motion = Motion.MOVING
-        return self._stop_number + 1
+        self._asked_number = self._stop_number + 1
+        return self._asked_number
 
     def _alarm(self, reason: str) -> None:
         self.last_error = reason
@@ -560,16 +563,26 @@ class Rules:
         time, max_s = self.time, self._config.max_duration_s
         if not self._is_driving:
             self.drive.end()
-            in_safe = bool(self.agent.latch) and not self.stopping and self._moves_unasked
-            if (in_safe or time.steady >= self._unasked_until()) and not self.settles:
+            forbids = ''
+            if self._moves_unasked and not self.stopping:
+                forbids = self._forbids_motion()
+            if (forbids or time.steady >= self._unasked_until()) and not self.settles:
                 self._moved_since = None
-                self._request_stop(f'{STOPPED_UNASKED} in SAFE' if in_safe else STOPPED_UNASKED)
+                self._request_stop(f'{STOPPED_UNASKED} {forbids}'.rstrip())
         elif part := next((each for each in self.parts.values() if not each.is_stowed), None):
             self._request_stop(RefusalCode.STOPPED.text(part=part.name, state=part.state))
         elif max(time.steady - self._moving_since, time.advanced - self._advanced_before) >= max_s:
             self._request_stop(f'Stopped by the leash after {max_s:g} s')
         elif reason := self.agent.stop_reason():
             self._request_stop(reason)
+
+    def _forbids_motion(self) -> str:
+        """What lets no motion go on, whoever started it; '' without."""
+        if self.e_stop:
+            return 'with the e-stop pressed'
+        if self.agent.latch:
+            return 'in SAFE'
+        return 'beside another adapter' if self.other_adapters else ''
 
     def _advance_stop(self) -> tuple[int | None, bool]:
         """The number of a due call, and whether a zero Twist is due."""

@@ -64,6 +64,7 @@ class Stop:
         self._flood_since: float | None = None
         self._flood_for = FIRST_PROBE_S
         self._twist_at = math.inf  # next zero Twist
+        self._moved_on = False  # odometry has shown that the stop did not end its motion
         # The begin of the motion that the stop should have ended, or of the stop if later.
         self._runs_since = self._moved_at = time.steady
         self.again()
@@ -123,12 +124,13 @@ class Stop:
         """Whether the rover is known to be still.
 
         After an answer: when later odometry reports standstill for STANDSTILL_S, or there is no
-        fresh odometry. With zero Twists: when it reports standstill for PROBE_S without them.
+        fresh odometry and the last of it has not shown that the rover moves on. With zero Twists:
+        when it reports standstill for PROBE_S without them.
         """
         if self._call_due:
             return False
         if fresh is None:
-            return self._answered_at is not None
+            return self._answered_at is not None and not self._moved_on
         if self._answered_at is not None and self._flood_since is None:
             since, wanted_s = self._still_since, STANDSTILL_S
         else:
@@ -152,6 +154,7 @@ class Stop:
             and not (fresh.still or settles)
             and fresh.at >= answered_at
         ):
+            self._moved_on = True
             self.failed('The rover moves on although /move_stop answered')
         if now >= self._recall_at:
             self._recall_after = min(2 * self._recall_after, LONGEST_RECALL_S)
@@ -174,7 +177,9 @@ class Stop:
             self._runs_since = fresh.at
         self._moved_at = fresh.at
         bound_s = self._time.stretched(self._config.stop_timeout_s + self._config.settle_s)
-        return not settles and fresh.at - self._runs_since >= bound_s
+        runs_away = not settles and fresh.at - self._runs_since >= bound_s
+        self._moved_on = self._moved_on or runs_away
+        return runs_away
 
     def _is_twist_due(self, now: float, fresh: Odometry | None) -> bool:
         if self._flood_since is None:

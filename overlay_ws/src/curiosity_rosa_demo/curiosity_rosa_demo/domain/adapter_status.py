@@ -19,6 +19,7 @@ import json
 from typing import Any
 
 from curiosity_rosa_demo.domain.serde import read_object
+from curiosity_rosa_demo.domain.text import valid_unicode
 from pydantic import JsonValue
 
 # measured values and looked-up names: they change without an event
@@ -71,7 +72,11 @@ def decode_heartbeat(text: str) -> tuple[int, str, dict[str, int] | None] | None
         return None
     if isinstance(calls, dict):
         calls = {name: n for name, n in calls.items() if type(n) is int and n >= 0}
-    return tick, reason[:MAX_REASON_LENGTH], calls if isinstance(calls, dict) else None
+    return (
+        tick,
+        valid_unicode(reason[:MAX_REASON_LENGTH]),
+        calls if isinstance(calls, dict) else None,
+    )
 
 
 # --- Health of a node --------------------------------------------------------------------------

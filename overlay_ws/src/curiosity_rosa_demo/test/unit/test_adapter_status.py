@@ -141,6 +141,16 @@ def test_as_many_calls_are_reported_as_others_have_made(
     assert Counter(call.service for call in world.foreign) == made
 
 
+def test_a_forged_count_of_calls_costs_nothing() -> None:
+    world = CallWorld()
+    world.wait(1.0)
+    world.sent[DRIVE_CALL] += 10**30
+    world.wait(2 * CLAIM_WAIT_S)
+    call = world.arrives(DRIVE_CALL, RQT)
+    world.wait(2 * CLAIM_WAIT_S)
+    assert world.foreign == [call]
+
+
 def test_a_call_is_reported_unless_the_agent_claims_it_or_is_on_its_way_out() -> None:
     for wait_s, kept in ((0.5, True), (CLAIM_WAIT_S + 1.0, False)):  # a claim of a lost request
         world = CallWorld()
@@ -426,6 +436,8 @@ def test_what_is_no_message_of_ours_is_ignored() -> None:
     for calls, read in (('{"a": -1, "b": true, "c": "1", "d": 2}', {'d': 2}), ('3', None)):
         beat = f'{{"tick": 1, "safe_reason": "", "calls": {calls}}}'
         assert decode_heartbeat(beat) == (1, '', read)
+    forged = decode_heartbeat('{"tick": 1, "safe_reason": "\\ud800", "calls": {"a": 1e99}}')
+    assert forged == (1, '\ufffd', {})
 
 
 @given(st.integers(0), st.text(max_size=500), st.dictionaries(st.text(), st.integers(0)))

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from action_profile import action_profile, profiles
 from curiosity_rosa_demo.adapter.part import MAST_COMMANDS
-from curiosity_rosa_demo.adapter.rules import Motion
+from curiosity_rosa_demo.adapter.rules import Motion, STOPPED_WHILE_STARTING
+from curiosity_rosa_demo.adapter.steps import MotionRefused
 from curiosity_rosa_demo.domain.models import (
     agent_is_safe,
     AGENT_IS_SILENT,
@@ -287,6 +288,67 @@ def test_a_foreign_driver_makes_a_violation_that_ends_with_the_motion(driving: W
     driving.step(3.0)
     assert driving.guard.violation == ''
     assert driving.guard.end_stop(number) == ''
+
+
+def test_silence_ends_no_stop_that_has_failed(driving: World) -> None:
+    driving.ask_stop()
+    for _ in range(80):
+        driving.driving = True  # its call is answered, and somebody drives on
+        driving.step()
+    assert driving.guard.violation
+    driving.odometry_on = False
+    driving.step(5.0)
+    assert driving.guard.violation
+    assert driving.ask_move() == MOVE_IN_PROGRESS
+    driving.odometry_on, driving.driving = True, False
+    driving.step(5.0)
+    assert (driving.guard.motion, driving.guard.violation) == (Motion.STILL, '')
+
+
+def test_the_first_stop_ends_though_every_answer_comes_after_the_next_call() -> None:
+    world = World()
+    for _ in range(200):
+        calls = world.drive.queue
+        world.drive.hanging = bool(calls) and world.now - calls[0].sent_at < 1.5
+        world.step()
+    assert world.guard.motion is Motion.STILL
+
+
+FORBIDDEN: dict[str, Callable[[World], None]] = {
+    '': lambda world: None,
+    'with the e-stop pressed': lambda world: world.press(True),
+    'in SAFE': lambda world: world.guard.heartbeat(1, 'e-stop pressed'),
+    'beside another adapter': twins('/r1/adapter'),
+}
+
+
+@pytest.mark.parametrize('why', FORBIDDEN)
+def test_a_motion_that_another_node_may_start_ends_where_none_may(why: str) -> None:
+    world = World()
+    world.guard = world.new_guard(stop_unexpected=False)
+    world.step(3.0)
+    FORBIDDEN[why](world)
+    world.step(3.0)
+    world.driving = True
+    world.step(2.0)
+    assert world.moving is (why == '')
+    assert not why or world.guard.last_error == f'Stopped: the rover moved unasked {why}'
+
+
+def test_a_reason_is_told_of_its_own_motion_alone(stowed: World) -> None:
+    guard = stowed.guard
+    for ends_early in (True, False):
+        guard.refuse('of an earlier request')
+        token = guard.start_motion('move_forward')
+        if not ends_early:
+            guard.motion_started(token)
+        guard.request_stop()
+        if ends_early:
+            with pytest.raises(MotionRefused, match=STOPPED_WHILE_STARTING):
+                guard.motion_started(token)
+        stowed.carry()
+        stowed.step(2.0)
+        assert (guard.motion, guard.last_error) == (Motion.STILL, '')
 
 
 factors = st.floats(MOTION.slowest_real_time_factor, 0.99)
