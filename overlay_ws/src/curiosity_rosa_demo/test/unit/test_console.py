@@ -43,9 +43,11 @@ from curiosity_rosa_demo.agent.interfaces.http.server_thread import HttpThread
 from curiosity_rosa_demo.agent.interfaces.http.streams import EventFeed
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import NO_RECORDING, RULES_NOTE
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
+    END_SIGNALS,
     InterruptHandler,
     run_commands,
     run_pipe,
+    run_terminal,
 )
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
 from curiosity_rosa_demo.agent.kernel.actions import Answer
@@ -93,6 +95,9 @@ import httpx
 from httpx_sse import EventSource
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 import pytest
 from runtime_world import CONFIG, RobotBench, RuntimeBench, WAIT_S
 from strategies import states
@@ -379,6 +384,44 @@ def test_an_interrupt_stops_the_rover_and_no_further_command_begins(bench: Runti
     assert bench.session.stops >= 1
     bench.becomes('move_forward', 'CANCELLED')
     assert 'mast_open' not in bench.tasks()
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Those that a console handles are as before afterwards."""
+    before = {each: signal.getsignal(each) for each in END_SIGNALS}
+    yield
+    for each, handler in before.items():
+        signal.signal(each, handler)
+
+
+PASTES = [
+    (':mast_close\n:cap', ['mast_close', 'capture_and_score'], 0),
+    (':demo\n:cap\n:stop', [], 1),
+    ('\ngo to the light\r\n止まれ\n:mast_close\n', ['mast_close'], 1),
+    (':cap\n:stop\n:demo\n:quit\n:stop\n', [], 1),
+]
+
+
+@pytest.mark.parametrize(('text', 'ran', 'stops'), PASTES)
+@pytest.mark.usefixtures('signals')
+def test_each_line_of_a_paste_is_run_and_a_stop_in_it_waits_for_none(
+    bench: RuntimeBench,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    text: str,
+    ran: list[str],
+    stops: int,
+) -> None:
+    monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
+    bench.session.release.set()
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        keys.send_text(f'\x1b[200~{text}\x1b[201~\r')
+        keys.send_text('\x1b[200~\n:help\n:quit\n:demo\x1b[201~\r:quit\r')
+        run_terminal(bench.console, lambda: '', InterruptHandler(bench.console))
+    assert bench.console.wait_until_idle(WAIT_S)
+    assert (bench.session.ran, bench.session.stops) == (ran, stops)
+    assert any('  :help ' in each for each in bench.said)
 
 
 SINCE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)

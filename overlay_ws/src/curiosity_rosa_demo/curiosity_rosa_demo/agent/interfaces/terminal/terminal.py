@@ -21,7 +21,7 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, is_stop_line
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.interfaces.terminal.syntax import Spec
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
@@ -184,10 +184,22 @@ def run_terminal(
             except OSError:  # the terminal is gone
                 exit_requested = True
                 break
-            if not console.handle_line(line):
+            if not _handle_entry(console, line):
                 return
     if exit_requested:
         raise SystemExit(143)
+
+
+def _handle_entry(console: LineConsole, text: str) -> bool:
+    """Run the lines of ``text``: a paste has several. Those before its last stop are dropped, as a
+    stop ends what was entered before it. Returns False after ``:quit``.
+    """
+    lines = text.splitlines()
+    dropped = max((at for at, line in enumerate(lines[1:], 1) if is_stop_line(line)), default=0)
+    goes_on = all(console.handle_line(line) for line in lines[dropped:])
+    if dropped:
+        console.print_notice(f'({dropped} pasted before the stop dropped)')
+    return goes_on
 
 
 def print_addresses(url: str, action: str) -> None:
