@@ -29,6 +29,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import use_utf8
 
 from runner.supervision import kept_running, PlannedProcess, run
 
@@ -254,6 +255,7 @@ class Console:
         self._lines.put((text, False))
 
     def _print(self, loop: asyncio.AbstractEventLoop) -> None:
+        use_utf8(sys.stdout, sys.stderr)
         while (line := self._lines.get()) is not None:
             text, is_error = line
             stream = sys.stderr if is_error else sys.stdout

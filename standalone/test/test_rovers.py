@@ -96,7 +96,7 @@ class Parent:
         with self.log.open('wb') as out:
             self.popen = subprocess.Popen(
                 [sys.executable, '-c', PARENT, CHILD, str(folder), '\n'.join(told), *names],
-                env=ENV,
+                env={**ENV, 'PYTHONIOENCODING': 'latin-1'},  # as of a locale without Japanese
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=subprocess.STDOUT,

@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     wait_for_a_signal,
     wait_for_go_ahead,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter, use_utf8
 from curiosity_rosa_demo.agent.interfaces.triggers import topics as trigger_topics
 from curiosity_rosa_demo.agent.interfaces.triggers.door import (
     check_triggers,
@@ -593,9 +593,7 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     options = parse_arguments(remove_ros_args(argv)[1:])
-    for stream in (sys.stdin, sys.stdout):
-        if stream is not None:  # None: the stream was closed at the start
-            stream.reconfigure(encoding='utf-8', errors='replace')  # type: ignore[union-attr]
+    use_utf8(sys.stdin, sys.stdout)
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     for signum in END_SIGNALS if options.headless else (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, lambda *_: sys.exit(0 if options.headless else 143))

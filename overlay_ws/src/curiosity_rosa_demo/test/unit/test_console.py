@@ -555,26 +555,36 @@ def test_after_a_loss_it_attaches_to_the_next_agent(served: Served, attach: Atta
         again.server.close()
 
 
+@pytest.mark.usefixtures('signals')
 def test_commands_end_with_one_object_of_json(served: Served, capfd: Any) -> None:
     served.bench.session.release.set()
-    before = signal.getsignal(signal.SIGINT)
     for commands, ok, part in (
         ((':mode',), True, 'IDLE'),
         ((':mode', ':nonsense'), False, 'no command :nonsense'),
         ((':mode', 'go to the light'), True, 'did '),  # it waits for the task
+        ((':mode', 'go to the caf\udce9'), True, 'did '),  # of a command line that is no UTF-8
         ((':mode', ':help'), True, '  :help '),  # a table, which is not said again
     ):
         flags = [word for command in commands for word in ('-c', command)]
-        try:
-            assert client_main.run(['--url', served.url, *flags]) == (0 if ok else 1)
-        finally:
-            signal.signal(signal.SIGINT, before)
+        assert client_main.run(['--url', served.url, *flags]) == (0 if ok else 1)
         *lines, last = capfd.readouterr().out.splitlines()
         result = json.loads(last)
         assert (result['ok'], part in result['answer']) == (ok, True)
         assert '\n' not in result['answer']
         assert '> :mode' in lines
         assert any('IDLE' in line for line in lines)
+
+
+@pytest.mark.usefixtures('signals')
+def test_in_any_locale_each_line_is_read_and_each_text_printed(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, printed = io.BytesIO(':左\n'.encode() + b':mode caf\xe9\n:stop\n'), io.BytesIO()
+    monkeypatch.setattr('sys.stdin', io.TextIOWrapper(lines, 'utf-8'))
+    monkeypatch.setattr('sys.stdout', io.TextIOWrapper(printed, 'latin-1'))
+    assert client_main.run(['--url', served.url]) == 0
+    assert served.bench.session.stops == 1
+    assert 'no command :左' in printed.getvalue().decode()
 
 
 def test_no_agent_or_a_bad_address_is_an_error_with_a_way_out(capfd: Any) -> None:

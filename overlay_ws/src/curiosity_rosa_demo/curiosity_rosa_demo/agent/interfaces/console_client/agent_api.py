@@ -16,6 +16,7 @@ import os
 from typing import Any
 
 from curiosity_rosa_demo.domain.origin import operator_name
+from curiosity_rosa_demo.domain.text import valid_unicode
 import httpx
 
 DEFAULT_URL = 'http://127.0.0.1:8765'
@@ -75,7 +76,7 @@ class AgentApi:
 
     def say(self, line: str) -> dict[str, Any]:
         """The result of a line: ``ok``, ``words``, ``task``."""
-        said = {'text': line, 'client': self.client}
+        said = {'text': valid_unicode(line), 'client': self.client}
         return self._json('POST', '/say', params=self._caller, json=said)
 
     def stop(self) -> str:

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     run_pipe,
     run_terminal,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter
+from curiosity_rosa_demo.agent.interfaces.terminal.writer import ConsoleWriter, use_utf8
 from curiosity_rosa_demo.domain.text import visible
 
 LAST_TEXTS = 10  # of the agent's console, shown when a person attaches
@@ -52,6 +52,7 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
+    use_utf8(sys.stdin, sys.stdout)
     try:
         client = f'console-{secrets.token_hex(2)}'
         api = AgentApi(options.url, client=client, operator=options.operator)

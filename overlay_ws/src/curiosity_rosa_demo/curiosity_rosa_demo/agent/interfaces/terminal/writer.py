@@ -10,13 +10,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import queue
 import shutil
 import signal
 import sys
 import threading
-from typing import Protocol
+from typing import Protocol, TextIO
 
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.domain.text import printable_lines
@@ -26,6 +27,13 @@ from wcwidth import wrap
 
 CLOSE_TIMEOUT_S = 3.0
 CONTINUATION = '    '  # before the rest of a long line: an event stands two columns in
+
+
+def use_utf8(*streams: TextIO | None) -> None:
+    """Whatever the locale says: a character that cannot be read or printed must end nothing."""
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):  # None: it was closed at the start
+            stream.reconfigure(encoding='utf-8', errors='replace')
 
 
 class ConsoleWriter:
