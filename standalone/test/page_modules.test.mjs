@@ -324,3 +324,74 @@ test('the map shows all that is known, and keeps a view that will do', () => {
     assert.deepEqual(frame(near, shown).metres(100, 100).map((m) => m.toFixed(6)), shown.metres(100, 100).map((m) => m.toFixed(6)));
   }
 });
+
+// --- another time ---------------------------------------------------------------------------------
+
+/** Of a robot with 12 % and a recording, whose battery at each time is that time. `refuse`: what answers. */
+async function lookingBack() {
+  let refuse = null;
+  const json = (body, ok = true) => ({ ok, json: async () => body });
+  globalThis.fetch = async (path) => {
+    if (path === '/recordings') return json(['run.mcap']);
+    if (path.startsWith('/recordings/')) return json({ start: 100, end: 200, marks: [], note: '' });
+    if (refuse) return refuse();
+    const power = Number(new URLSearchParams(path.split('?')[1]).get('at'));
+    return json({ document: { state: { brain_state: { robot: { battery_pct: power } } } }, lines: [], count: 1 });
+  };
+  globalThis.window = new EventTarget();
+  globalThis.document = { createElement: () => ({}) };
+  globalThis.Element = globalThis.SVGElement = class {};
+  const state = { brain_state: { robot: { battery_pct: 12 } } };
+  const lines = [{ event_id: 'e', ts: 1, kind: 'ACT', message: 'live' }];
+  window.curiosity = { view: { document: { state, time: { start: 0 } }, lines }, now: () => 1000 };
+  const { setInterval } = globalThis;
+  globalThis.setInterval = () => 0; // that of the player would run for ever
+  const { shown, changeTime } = await import(`${modules}/shown.js`);
+  globalThis.setInterval = setInterval;
+  const { traceRows } = await import(`${modules}/trace_rows.js`);
+  return {
+    async ask(act, more = {}) {
+      changeTime({ act, ...more });
+      for (let turn = 0; turn < 20; turn += 1) await null;
+    },
+    changeTime,
+    refuse: (answer) => {
+      refuse = answer;
+    },
+    failure: (detail) => () => json({ detail }, false),
+    seen: () => {
+      const { at, playing, problem } = shown.time;
+      const power = (shown.past ?? shown.live).state?.brain_state.robot.battery_pct;
+      return { at, power, lines: traceRows.all().length, playing, problem };
+    },
+  };
+}
+
+test('a time that cannot be read is not shown: the page goes back to what it has read, and says why', async () => {
+  const page = await lookingBack();
+  const live = { at: null, power: 12, lines: 1, playing: false, problem: '' };
+  assert.deepEqual(page.seen(), live);
+  page.refuse(page.failure('Too many requests.'));
+  page.changeTime({ act: 'show', at: 50 });
+  assert.deepEqual(page.seen(), { ...live, at: 50, power: undefined, lines: 0 });
+  await page.ask('play');
+  assert.deepEqual(page.seen(), { ...live, problem: 'Too many requests.' });
+
+  page.refuse(null);
+  await page.ask('show', { at: 60 });
+  const read = { at: 60, power: 60, lines: 0, playing: false, problem: '' };
+  assert.deepEqual(page.seen(), read);
+  await page.ask('play');
+  page.refuse(() => Promise.reject(new TypeError('no connection')));
+  await page.ask('show', { at: 70 });
+  assert.deepEqual(page.seen(), { ...read, problem: 'The agent does not answer.' });
+  page.refuse(page.failure('Too many requests.'));
+  page.changeTime({ act: 'show', at: 80 });
+  page.refuse(null);
+  await page.ask('show', { at: 90 }); // a newer request: only that counts
+  assert.deepEqual(page.seen(), { ...read, at: 90, power: 90 });
+
+  page.refuse(page.failure('There is no such recording any more.'));
+  await page.ask('recording', { name: 'run.mcap' });
+  assert.deepEqual(page.seen(), { ...live, problem: 'There is no such recording any more.' });
+});

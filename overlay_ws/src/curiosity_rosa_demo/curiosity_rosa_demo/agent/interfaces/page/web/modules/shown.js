@@ -16,6 +16,7 @@ import { traceRows } from './trace_rows.js';
 
 const SPEEDS = [1, 2, 5, 10];
 const PLAY_MS = 200;
+const NO_ANSWER = 'The agent does not answer.';
 
 const { view } = window.curiosity;
 
@@ -23,7 +24,7 @@ export const shown = shallowReactive({
   live: view.document,
   /** Whether a recording is played to the robot's topics. */
   replay: false,
-  /** @type {RobotDocument | null} of another time */
+  /** @type {RobotDocument | null} of another time; empty until it is read */
   past: null,
   /** @type {TimeFacts} */
   time: {
@@ -47,6 +48,8 @@ export const shown = shallowReactive({
   looksBack: () => shown.time.at !== null,
 });
 
+/** @type {number | null} the last other time that was read, of the story that is shown */
+let readAt = null;
 let asked = 0; // the number of the newest request for another time
 let asking = false;
 let count = -1; // of the lines that are shown of another time
@@ -96,15 +99,24 @@ async function see() {
   const number = asked;
   const query = new URLSearchParams({ at: String(at), recording });
   const answer = await fetch(`/view?${query}`, { cache: 'no-store' }).catch(() => null);
-  const found = answer?.ok ? await answer.json().catch(() => null) : null;
+  const found = (await answer?.json().catch(() => null)) ?? {};
   asking = false;
-  if (shown.time.at === null || shown.time.recording !== recording) return; // live again, or of another story
-  if (found) {
+  if (shown.time.at === null) return; // live again
+  const read = answer?.ok && found.document;
+  if (read && shown.time.recording === recording) {
+    readAt = at;
     shown.past = found.document;
     if (found.count !== count) traceRows.replace(found.lines);
     count = found.count;
   }
   if (asked !== number) see();
+  else if (!read) unread(found.detail ?? NO_ANSWER);
+}
+
+/** Back to the last time that was read, or to live. @param {string} problem */
+function unread(problem) {
+  if (readAt === null) live();
+  setTime({ at: readAt, playing: false, problem });
 }
 
 /** @param {number} at */
@@ -113,6 +125,9 @@ function show(at) {
   if (start === null) return;
   if (!shown.looksBack()) {
     shown.since = window.curiosity.now();
+    shown.past = {};
+    traceRows.replace([]);
+    readAt = null;
     count = -1;
   }
   setTime({ at: Math.min(Math.max(at, start), Math.max(start, end ?? window.curiosity.now())) });
@@ -137,11 +152,11 @@ async function open(name) {
   const found = (await answer?.json().catch(() => null)) ?? {};
   if (shown.time.reading !== name) return; // the person has chosen another one, or the live view, meanwhile
   if (!answer?.ok) {
-    setTime({ reading: '', problem: found.detail ?? 'The agent does not answer.' });
+    setTime({ reading: '', problem: found.detail ?? NO_ANSWER });
     return;
   }
-  setTime({ ...found, recording: name, reading: '', playing: false });
-  count = -1;
+  live();
+  setTime({ ...found, recording: name });
   show(found.start);
 }
 
