@@ -87,8 +87,8 @@ class JsonLines:
 
 def read_newest(path: str | Path, count: int | None = None) -> list[TraceEvent]:
     """The newest ``count`` events of a log (all when None), also of the file before it was
-    rotated; the oldest first. Empty when it cannot be read, such as before the first run. A torn
-    line becomes an ERROR event.
+    rotated; the oldest first. Empty when it cannot be read, such as before the first run. A line
+    that cannot be read becomes an event of the type UNREADABLE, of now.
     """
     newest: deque[str] = deque(maxlen=count)
     for each in (Path(f'{path}.1'), Path(path)):

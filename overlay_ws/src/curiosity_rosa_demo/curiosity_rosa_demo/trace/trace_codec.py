@@ -21,6 +21,7 @@ from curiosity_rosa_demo.domain.text import clip, memory_size, valid_unicode, vi
 MAX_EVENT_BYTES = 16_384  # of JSON; a trace is for people, larger data has its own topic
 MAX_EVENT_MEMORY = 65_536  # bytes; 16 kB of nested lists would take 700 kB
 MODEL_OVERHEAD_BYTES = 600  # of a TraceEvent besides its fields
+UNREADABLE = 'unreadable'  # the type of the event that stands for a text that is none
 
 
 def new_event(kind: TraceKind, message: str, **fields: Any) -> TraceEvent:
@@ -90,4 +91,5 @@ def decode(text: str) -> TraceEvent:
             f'Unreadable trace event: {text[:200]!r}',
             ok=False,
             error_reason=str(error)[:500],
+            type=UNREADABLE,
         )

@@ -49,7 +49,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from curiosity_rosa_demo.trace.trace_buffer import Subscription
-from curiosity_rosa_demo.trace.trace_codec import encode
+from curiosity_rosa_demo.trace.trace_codec import encode, UNREADABLE
 
 RECORD_PERIOD_S = 1.0
 MAX_UNWRITTEN = 100  # changes, while the disk is slow
@@ -81,11 +81,11 @@ class PageFeed:
         if file is not None:
             file.restore(self.history, time.time())
             self._unwritten.append(self.history.record_start(time.time()))
+        self._events = Subscription(robot.event_bus, 'page', TraceEvent, after=0)
+        self._add_earlier(robot.earlier_events(), time.time())
         if self.history.unreadable:
             _log.warning('event=page_history_damaged lines=%d', self.history.unreadable)
         self.note = unreadable_text(self.history.unreadable)
-        self._events = Subscription(robot.event_bus, 'page', TraceEvent, after=0)
-        self._add_earlier(robot.earlier_events())
         self._tasks = ShownTasks(robot)
         self._read_task: asyncio.Task[Document] | None = None
         self._last_read: Document = {}
@@ -162,13 +162,17 @@ class PageFeed:
             self._unwritten.clear()
             self.history.begin_block()
 
-    def _add_earlier(self, events: Sequence[TraceEvent]) -> None:
-        """What the agents before this one told, and the marks of the restarts."""
+    def _add_earlier(self, stored: Sequence[TraceEvent], now: float) -> None:
+        """What the agents before this one told, and the marks of the restarts. Leaves out what
+        could not be read and what is later than ``now``: all that follows would have its time.
+        """
         history = self.history
+        events = [each for each in stored if each.type != UNREADABLE and each.ts <= now]
+        history.unreadable += len(stored) - len(events)
         first = min([each.ts for each in events[:1]] + [history.start or math.inf])
         starts = [at for at in history.starts if at > first]
         if events and not starts:
-            starts = [time.time()]
+            starts = [now]
         for event in events:
             while starts and starts[0] <= event.ts:
                 history.add_line(starts[0], restart_line(starts.pop(0)), 'restart')

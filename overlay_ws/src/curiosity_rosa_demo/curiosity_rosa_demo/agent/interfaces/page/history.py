@@ -103,7 +103,7 @@ class History:
         self._last_at = float('-inf')
         self._begins_block = False
         self._last_place: XY | None = None
-        self.unreadable = 0  # lines that ``restore`` left out
+        self.unreadable = 0  # lines of the files that were left out
 
     @property
     def start(self) -> float | None:
