@@ -12,10 +12,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import ExitStack
 import json
+import os
+from subprocess import PIPE, Popen
+import sys
 from types import SimpleNamespace
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.mcp import bridge
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
     answer_of,
     OUTPUT_SCHEMA,
@@ -26,13 +31,15 @@ from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, Json
 from curiosity_rosa_demo.domain.operation import Operation
 from fake_robot import CONFIG, FakeRobot, REGISTRY
-from http_world import mcp_client, serving_mcp, until
+from http_world import mcp_client, served, serving_mcp, settings, until
 import httpx
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import MCPError
 from mcp_types import ElicitResult
 import pytest
+from skill_world import LONG_S
+from starlette.responses import PlainTextResponse
 
 TOKEN = 'a-long-enough-secret'
 MODES = pytest.mark.parametrize('mode', ['legacy', 'auto'])
@@ -201,6 +208,66 @@ def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
         assert 'Traceback' not in answer.text
     large = httpx.post(world.url, content=b' ' * 300_000, headers=right)
     assert large.status_code == 413
+
+
+# --- the bridge for clients that start a program ------------------------------------------------
+
+
+HELLO = {
+    'id': 1,
+    'method': 'initialize',
+    'params': {
+        'protocolVersion': '2025-06-18',
+        'capabilities': {},
+        'clientInfo': {'name': 'x', 'version': '1'},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ('gone', 'status', 'said'),
+    [('client', 0, ''), ('agent', 1, 'mcp: no agent answers at http://')],
+)
+def test_the_bridge_ends_with_its_client_or_its_agent_and_asks_no_proxy(
+    gone: str, status: int, said: str
+) -> None:
+    proxies = dict.fromkeys(('http_proxy', 'HTTP_PROXY', 'ALL_PROXY'), 'http://127.0.0.1:9')
+    env = {**os.environ, bridge.TOKEN_VARIABLE: TOKEN, **proxies, 'NO_PROXY': '', 'no_proxy': ''}
+    with FakeRobot() as robot, ExitStack() as serving:
+        url = serving.enter_context(serving_mcp(robot, CONFIG, TOKEN))['url']
+        command = [sys.executable, '-m', bridge.__name__, '--url', url]
+        with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, env=env) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            assert process.stderr is not None
+            try:
+                for each in (HELLO, {'method': 'notifications/initialized'}):
+                    process.stdin.write(json.dumps({'jsonrpc': '2.0', **each}) + '\n')
+                process.stdin.flush()
+                assert 'serverInfo' in process.stdout.readline()
+                (serving if gone == 'agent' else process.stdin).close()
+                assert process.wait(LONG_S) == status
+                assert process.stderr.read().startswith(said)
+            finally:
+                process.kill()
+
+
+@pytest.mark.parametrize(
+    ('status', 'said'),
+    [
+        (401, 'refuses the token'),
+        (404, 'serves no MCP'),
+        (421, 'answers 421: No such host.$'),
+        (503, 'answers 503: No such host.$'),
+    ],
+)
+def test_an_error_of_the_agent_is_told_before_a_client_is_served(
+    status: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served(lambda: PlainTextResponse('No such\nhost.', status), settings()) as url:
+        monkeypatch.setattr('sys.argv', ['mcp', '--url', f'{url}/mcp'])
+        with pytest.raises(SystemExit, match=said):
+            bridge.main()
 
 
 def test_every_tool_has_its_own_schema_and_the_common_output() -> None:

@@ -18,10 +18,14 @@ import argparse
 import os
 import sys
 
+from curiosity_rosa_demo.domain.text import printable
+
 URL_VARIABLE, TOKEN_VARIABLE = 'CURIOSITY_MCP_URL', 'CURIOSITY_HTTP_TOKEN'
 DEFAULT_URL = 'http://127.0.0.1:8765/mcp'
 READ_TIMEOUT_S = 3600.0
 PROBE_TIMEOUT_S = 5.0
+WATCH_PERIOD_S = 2.0
+MAX_REASON_CHARS = 400
 NEWER_PROTOCOL = 'server/discover'  # answered here: over stdio the handshake's protocol is spoken
 
 
@@ -59,13 +63,21 @@ def _problem(url: str) -> str:
     import httpx
 
     try:
-        answer = httpx.request('OPTIONS', url, headers=_headers(), timeout=PROBE_TIMEOUT_S)
+        answer = httpx.request(
+            'OPTIONS',
+            url,
+            headers=_headers(),
+            timeout=PROBE_TIMEOUT_S,
+            trust_env=False,  # no proxy gets the token, or stands before a stop
+        )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return f'no agent answers at {url} ({error}); start it with scripts/run_demo.sh'
     if answer.status_code == 401:
         return f'the agent at {url} refuses the token; set {TOKEN_VARIABLE} to its token'
     if answer.status_code == 404:
         return f'the agent at {url} serves no MCP; set http.mcp: true in agent.yaml'
+    if answer.is_error and answer.status_code != 405:  # that of /mcp to OPTIONS
+        return f'{url} answers {answer.status_code}: {printable(answer.text[:MAX_REASON_CHARS])}'
     return ''
 
 
@@ -76,7 +88,9 @@ def _first(error: BaseException) -> BaseException:
 
 
 async def _bridge(url: str) -> None:
-    """Until stdin or the agent ends. The session's end on the agent cancels its open calls."""
+    """Until stdin ends; the session's end on the agent then cancels its open calls. Or until no
+    agent answers, which ends the process.
+    """
     import anyio
     import httpx2
     from mcp.client.streamable_http import streamable_http_client
@@ -86,9 +100,10 @@ async def _bridge(url: str) -> None:
 
     timeout = httpx2.Timeout(30.0, read=READ_TIMEOUT_S)
     async with (
-        httpx2.AsyncClient(headers=_headers(), timeout=timeout) as client,
+        httpx2.AsyncClient(headers=_headers(), timeout=timeout, trust_env=False) as client,
         stdio_server() as (local_in, local_out),
         streamable_http_client(url, http_client=client) as (remote_in, remote_out),
+        local_out,  # its end is what stdio_server waits for
         anyio.create_task_group() as group,
     ):
 
@@ -114,8 +129,19 @@ async def _bridge(url: str) -> None:
                 await local_out.send(message)
             group.cancel_scope.cancel()
 
-        group.start_soon(to_agent)
-        group.start_soon(to_client)
+        async def watch() -> None:
+            while True:
+                await anyio.sleep(WATCH_PERIOD_S)
+                try:
+                    await client.options(url, timeout=PROBE_TIMEOUT_S)
+                except httpx2.ConnectError as error:
+                    print(f'mcp: no agent answers at {url} ({error})', file=sys.stderr, flush=True)
+                    os._exit(1)  # a thread waits for stdin, and nothing can cancel that
+                except httpx2.HTTPError:  # it is busy
+                    continue
+
+        for each in (to_agent, to_client, watch):
+            group.start_soon(each)
 
 
 if __name__ == '__main__':
