@@ -181,11 +181,14 @@ class Robot(TaskPort):
         stops = self.stop_count if stops is None else stops
         if why := self.not_ready_reason():
             raise RobotBusy(why)
+        self._tell_order(task, by)
+        return await self.call(self._ordered(Ordered(task, stops=stops)))
+
+    def _tell_order(self, task: Task, by: str) -> None:
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
         self._notice(f'{shown}{_by(by)}', door_of(task) or HTTP_CLIENT_NAME)
         if name := named_caller(by):
             task.metadata[ASKED_BY_KEY] = name
-        return await self.call(self._ordered(Ordered(task, stops=stops)))
 
     async def _ordered(self, order: Ordered) -> Task:
         """In the runtime's loop."""
@@ -200,15 +203,25 @@ class Robot(TaskPort):
             raise reply.error or TaskError(reply.text)
         return reply.task
 
-    async def interrupt(self, task: Task) -> Task:
+    async def interrupt(self, task: Task, *, by: str = '') -> Task:
         """As that of TaskPort. Raises OrderRefused in SAFE."""
+        self._tell_order(task, by)
         self._check_order(task.name)
         return await super().interrupt(task)
 
-    async def resume(self, task_id: str) -> Task:
+    async def resume(self, task_id: str, *, by: str = '') -> Task:
         """As that of TaskPort. Raises OrderRefused in SAFE."""
         self._check_order('')
-        return await super().resume(task_id)
+        task = await super().resume(task_id)
+        self._notice(f'resume {task.id[:8]}{_by(by)}')
+        return task
+
+    async def prioritise(self, task_id: str, priority: int, *, by: str = '') -> Task:
+        """As that of TaskPort. ``by``: as of ``switch_trigger``."""
+        task = await super().prioritise(task_id, priority)
+        if by:
+            self._notice(f'priority {priority} for {task.id[:8]}{_by(by)}')
+        return task
 
     def _check_order(self, skill: str) -> None:
         if why := self.order_refusal(skill):

@@ -180,6 +180,18 @@ class FakeRobot(TaskPort):
             raise RobotBusy(why)
         return await self._submit(task)
 
+    async def interrupt(self, task: Task, *, by: str = '') -> Task:
+        self.callers.append(by)
+        return await super().interrupt(task)
+
+    async def resume(self, task_id: str, *, by: str = '') -> Task:
+        self.callers.append(by)
+        return await super().resume(task_id)
+
+    async def prioritise(self, task_id: str, priority: int, *, by: str = '') -> Task:
+        self.callers.append(by)
+        return await super().prioritise(task_id, priority)
+
     async def _submit(self, task: Task) -> Task:
         if self.refusal:
             raise OrderRefused(self.refusal)

@@ -40,6 +40,7 @@ from fake_robot import FakeRobot
 from fastapi import FastAPI
 from http_world import (
     alone,
+    as_page,
     by_http,
     client,
     running,
@@ -130,6 +131,32 @@ async def test_no_name_blocks_a_stop_and_what_is_done_is_told_with_it(robot: Fak
     ended = await http.delete(f'/tasks/{task_id}', params=anna)
     assert ended.json()['reason'] == 'cancelled by Anna (page)'
     assert robot.callers == ['Anna', 'Anna (page)', 'Anna (page)']
+
+
+@in_loop
+async def test_the_console_is_told_who_orders_resumes_and_sets_a_priority(tmp_path: Path):
+    anna = {'operator': 'Anna', 'client': 'page'}
+    with RuntimeBench(tmp_path) as bench:
+        bench.session.release.set()
+        app = create_app(RobotBench(bench).robot)
+        async with client(app, params=anna) as http:
+            as_page(http, app)
+            for path in ('/interrupt', '/tasks'):
+                bench.said.clear()
+                body = {**MAST, 'priority': 1}
+                later = {'not_before': '2999-01-01T00:00:00Z'} if path == '/tasks' else {}
+                task = (await http.post(path, json={**body, **later})).json()
+                asked = (task['asked_by'], task['metadata']['origin'])
+                assert asked == ('Anna (page)', 'page'), path
+                assert '(page) mast_close, by Anna (page)' in bench.said, path
+            url, short = f'/tasks/{task["id"]}', task['id'][:8]
+            assert (await http.patch(url, json={'priority': 7})).json()['priority'] == 7
+            for change in ('pause', 'resume'):
+                assert (await http.post(f'{url}/{change}')).status_code == 200
+            assert bench.said[-2:] == [
+                f'(http) priority 7 for {short}, by Anna (page)',
+                f'(http) resume {short}, by Anna (page)',
+            ]
 
 
 @by_http

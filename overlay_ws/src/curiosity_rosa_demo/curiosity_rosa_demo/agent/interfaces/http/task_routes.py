@@ -204,8 +204,10 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         return TaskView.of(await port.task(task_id))
 
     @router.patch('/tasks/{task_id}')
-    async def change_task(task_id: TaskId, new: NewPriority) -> TaskView:
+    async def change_task(task_id: TaskId, new: NewPriority, by: Caller) -> TaskView:
         """Change the priority of a task that does not run."""
+        if robot:
+            return TaskView.of(await robot.prioritise(task_id, new.priority, by=by))
         return TaskView.of(await port.prioritise(task_id, new.priority))
 
     @router.delete('/tasks/{task_id}')
@@ -221,8 +223,10 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
         return TaskView.of(await port.pause(task_id, f'paused by {by}'))
 
     @router.post('/tasks/{task_id}/resume')
-    async def resume_task(task_id: TaskId) -> TaskView:
+    async def resume_task(task_id: TaskId, by: Caller) -> TaskView:
         """Let a paused or held task run again. 409: the mode is SAFE."""
+        if robot:
+            return TaskView.of(await robot.resume(task_id, by=by))
         return TaskView.of(await port.resume(task_id))
 
     @router.get('/tasks/{task_id}/history')
@@ -232,10 +236,11 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
 
     @router.post('/interrupt', status_code=201, responses=AGAIN)
     async def interrupt(
-        new: Interruption, response: Response, key: IdempotencyKey = None
+        new: Interruption, response: Response, by: Caller, door: Door, key: IdempotencyKey = None
     ) -> TaskView:
         """Start a task at once. Tasks with its resources are paused before the response."""
-        task = new_task(robot, new, key)
-        return await stored(task, port.interrupt(task), response)
+        task = new_task(robot, new, key, door)
+        begun = robot.interrupt(task, by=by) if robot else port.interrupt(task)
+        return await stored(task, begun, response)
 
     return router
