@@ -24,6 +24,7 @@ from typing import Any
 from chat_server import call as model_call
 from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
@@ -36,8 +37,10 @@ from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
+from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
 from curiosity_rosa_demo.domain.skills import Outcome
+from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from examples import examples
@@ -315,6 +318,26 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
     bench.becomes('capture_and_score', 'CANCELLED')
     bench.stopped(2)
     assert 'impostor' not in bench.task('capture_and_score').reason
+
+
+def test_a_no_that_counts_as_a_stop_disarms_the_triggers_and_drops_earlier_orders(
+    bench: RuntimeBench,
+) -> None:
+    watched = TriggerConfig(name='dust', fact='zone', equals='bright', skill='speak')
+    board, by = TriggerBoard([watched]), list[str]()
+    for listener in (board.on_stop, by.append):
+        bench.runtime.subscribe_to_stops(listener)
+    bench.runs(':forward 6')
+    turn = bench.runtime.make_task('turn_left', {'duration_s': 4.0})
+    earlier = Ordered(turn, stops=bench.runtime.halt.stops)
+    bench.console.handle_line('no')
+    bench.becomes('move_forward', 'CANCELLED')
+    (trigger,) = board.statuses()
+    assert (trigger.state, by) == (TriggerState.OFF, ['the user'])
+    bench.runtime.post(earlier)
+    assert earlier.reply.result(WAIT_S).dropped
+    bench.runs(':cap')  # what comes later runs
+    bench.stopped(1)
 
 
 @pytest.mark.parametrize('skill', ['next', 'react'])

@@ -72,7 +72,7 @@ class ActionDispatcher:
 
     ``refusal`` returns why an order for a skill is refused now, '' when it is taken. It is asked
     when an order arrives, so that a later clear does not release it, and again when its turn
-    comes.
+    comes. ``tell_stop`` is told of a stop that only the kernel has recognised.
     """
 
     def __init__(
@@ -85,10 +85,11 @@ class ActionDispatcher:
         answer: Callable[[Answer], Outcome],
         refusal: Callable[[str], str],
         graph_text: Callable[[Answer], str],
+        tell_stop: Callable[[str], None],
     ) -> None:
         self._runner, self._halt, self._approvals = runner, halt, approvals
         self._say, self._trace, self._answer = say, trace, answer
-        self._refusal, self._graph_text = refusal, graph_text
+        self._refusal, self._graph_text, self._tell_stop = refusal, graph_text, tell_stop
         self._jobs: set[asyncio.Task[None]] = set()
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
         self._dropped_messages = 0  # dropped by a stop and not yet reported
@@ -101,9 +102,15 @@ class ActionDispatcher:
         and questions are answered, at once.
         """
         halt = message.number if isinstance(message, Stopped) else None
+        # A "no" without a question: its door has not counted it.
+        is_new_stop = halt is None and any(isinstance(each, CancelAllTasks) for each in actions)
         for action in actions:
             if isinstance(action, StopRover) and halt is None:
-                halt = self._halt.halt(action.why, cancellable_only=action.cancellable_only)
+                halt = self._halt.halt(
+                    action.why, cancellable_only=action.cancellable_only, count=is_new_stop
+                )
+        if is_new_stop:
+            self._tell_stop('the user')
         questions = [each for each in actions if isinstance(each, Answer)]
         if questions and message is not None:
             self._reply_to(questions, message)

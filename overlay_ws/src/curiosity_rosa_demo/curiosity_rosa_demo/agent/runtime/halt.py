@@ -42,7 +42,7 @@ class Halt:
     halt is settled: that is when the tasks of its time have ended, or wait. The cancellation of an
     abandoned thread stays requested, so that it cannot act any more.
 
-    ``on_stop`` is told of each counted stop, once it is on its way, by its caller and number.
+    ``on_stop`` is told of each ``stop``, once it is on its way, by its caller and number.
     """
 
     def __init__(self, stop_rover: Callable[[], Outcome]) -> None:
@@ -66,9 +66,11 @@ class Halt:
         self.on_stop(by, number)
         return outcome
 
-    def halt(self, reason: str, *, cancellable_only: bool = False) -> int:
-        """Halt all work, or that which a pause may stop. Returns its number, at once."""
-        number, callbacks = self._hold(reason, cancellable_only=cancellable_only)
+    def halt(self, reason: str, *, cancellable_only: bool = False, count: bool = False) -> int:
+        """Halt all work, or that which a pause may stop. Returns its number, at once. ``count`` it
+        as a stop; its caller then tells of it, not ``on_stop``.
+        """
+        number, callbacks = self._hold(reason, cancellable_only=cancellable_only, count=count)
         self.send(callbacks)
         return number
 

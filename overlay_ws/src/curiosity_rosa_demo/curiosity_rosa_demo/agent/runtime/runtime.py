@@ -141,6 +141,7 @@ class Runtime:
             self._answer,
             self.order_refusal,
             self._graph_text,
+            self._tell_stop,
         )
         self._kernel = KernelLoop(
             readings=readings,
