@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, ExitStack
 from pathlib import Path
 import sqlite3
 import tempfile
@@ -59,7 +59,7 @@ from runtime_world import (
     WAIT_S,
     with_watchdog,
 )
-from skill_world import Actor, no_file_beyond, skill_named
+from skill_world import Actor, crash, no_file_beyond, skill_named
 from turn_world import KEY
 
 # A failure that takes seconds is not made smaller: that could take minutes.
@@ -220,6 +220,33 @@ def test_what_a_silent_adapter_interrupted_is_held_until_a_person_resumes(tmp_pa
             bench.console.handle_line(':resume')
             bench.finish()
         assert set(bench.tasks().values()) == {'COMPLETED'}
+
+
+def test_what_a_silent_adapter_interrupted_is_held_after_two_crashes_too(tmp_path: Path) -> None:
+    config = CONFIG.changed(thresholds={'telemetry': {'adapter_max_age_s': 0.5}})
+    file = tmp_path / 'tasks.db'
+
+    def saved_mode() -> str:
+        return SafetyLatch(tmp_path / 'tasks.db.safety').mode[0]
+
+    with ExitStack() as all_of_them:
+        bench = all_of_them.enter_context(RuntimeBench(tmp_path, config=config))
+        with adapter(bench):
+            bench.runs('look around')
+        bench.until(lambda: saved_mode() == 'SAFE', 'SAFE to be saved')
+        bench.becomes('look around', 'PAUSED')
+        for _ in range(2):
+            crash(file)
+            bench = RuntimeBench(tmp_path, config=config, ready=False)
+            all_of_them.enter_context(bench)
+            all_of_them.enter_context(adapter(bench))
+            bench.until(lambda: saved_mode() != 'SAFE', 'its end to be saved')
+        bench.begin(go_on=True)
+        bench.runtime.call(settle())
+        assert (bench.task('look around').held, bench.session.ran) == (True, [])
+        assert bench.task('look around').reason == 'SAFE: adapter is silent'
+        bench.console.handle_line(':resume')
+        bench.becomes('look around', 'ACTIVE')
 
 
 FAULT = 'Motion ended early: Service unavailable: /adapter/get_status'
@@ -441,6 +468,7 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> N
         ([Task('move_forward')], 'resumed tasks: 1'),  # it had not begun
         ([turn, begun], 'resumed tasks: 1; not repeated: move_forward'),
         ([begun], 'not repeated: move_forward'),
+        ([turn, Task('react', held=True)], 'resumed tasks: 1; held tasks: 1 (:resume runs them)'),
     ):
         assert crash_text(tasks) == text
 

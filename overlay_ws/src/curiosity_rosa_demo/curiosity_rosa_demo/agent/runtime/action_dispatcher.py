@@ -206,7 +206,7 @@ class ActionDispatcher:
         elif isinstance(step, PauseTasks):
             await self._pause_tasks(step.why, reply)
         elif isinstance(step, HoldAfterSafe):
-            await self._hold_waiting(step.why)
+            await self.hold_waiting(step.why)
         elif isinstance(step, ResumeTask):
             await self._resume_tasks(step.id, reply)
         elif isinstance(step, SubmitCharge):
@@ -257,10 +257,10 @@ class ActionDispatcher:
 
     async def hold_after_fault(self, why: str) -> None:
         """Hold the tasks that wait: a fault has stopped the rover."""
-        if await self._hold_waiting(f'the rover was stopped: {why}'):
+        if await self.hold_waiting(f'the rover was stopped: {why}'):
             self._say_each(self._held_tasks_lines())
 
-    async def _hold_waiting(self, why: str) -> list[str]:
+    async def hold_waiting(self, why: str) -> list[str]:
         """Hold the tasks that wait or were interrupted; their IDs. The policy's tasks and charging
         have their own rules; what may run in SAFE is left alone.
         """

@@ -187,7 +187,7 @@ class Runtime:
             self._save_latch()  # before the tasks: a database without a latch counts as latched
             await self.runner.start()
             self._left_over_tasks = self.runner.live()
-            self._restore_latch()
+            await self._restore_safe()
             self.event_loop.start_job(self.dispatcher.run())
             self.event_loop.start_job(self._kernel.run())
             self.runner.event_bus.listen('kernel', lambda event: self._kernel.tick_now(), Event)
@@ -201,7 +201,8 @@ class Runtime:
         self._watchdog.start()
         return self.runner.notes
 
-    def _restore_latch(self) -> None:
+    async def _restore_safe(self) -> None:
+        """Before the first tick, which ends a SAFE without a latch: its tasks wait."""
         latch, (mode, reason) = self._latch.reason, self._latch.mode
         if latch:
             since = self._latch.since
@@ -213,13 +214,15 @@ class Runtime:
             self._kernel.set_safety_latch(latch)
         elif mode == Mode.SAFE.value:
             self._trace_error(f'The last run ended in SAFE: {reason}')
+            await self.dispatcher.hold_waiting(f'SAFE: {reason}')
 
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
         """Let tasks run, and return the unfinished tasks of an earlier run.
 
-        With ``go_on`` they resume, and ``ended`` is called for each. Otherwise they are held: a
-        rover that was just switched on must not move without an operator. The kernel's own charge
-        task resumes in any case. Raises TaskError; then no task will run.
+        With ``go_on`` they resume, but for those of a run that ended in SAFE, and ``ended`` is
+        called for each. Otherwise they are held: a rover that was just switched on must not move
+        without an operator. The kernel's own charge task resumes in any case. Raises TaskError;
+        then no task will run.
         """
 
         async def start_loop() -> list[Task]:

@@ -283,7 +283,11 @@ def is_interrupted_motion(task: Task) -> bool:
 def crash_text(tasks: Sequence[Task]) -> str:
     """What becomes of the unfinished ``tasks`` after a crash."""
     ended = [task.name for task in tasks if is_interrupted_motion(task)]
-    parts = [f'resumed tasks: {len(tasks) - len(ended)}'] if len(tasks) > len(ended) else []
+    held = sum(task.held and not is_interrupted_motion(task) for task in tasks)
+    resumed = len(tasks) - len(ended) - held
+    parts = [f'resumed tasks: {resumed}'] if resumed else []
+    if held:
+        parts.append(f'held tasks: {held} (:resume runs them)')
     if ended:
         parts.append(f'not repeated: {", ".join(ended)}')
     return '; '.join(parts) or 'no task was running'
