@@ -39,6 +39,7 @@ from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
+from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.limits import Thresholds
@@ -471,6 +472,32 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> N
         ([turn, Task('react', held=True)], 'resumed tasks: 1; held tasks: 1 (:resume runs them)'),
     ):
         assert crash_text(tasks) == text
+
+
+def test_a_skill_of_others_that_moves_is_repeated_only_if_it_leads_to_a_state(
+    tmp_path: Path,
+) -> None:
+    registry = make_registry(CONFIG)
+    skills = {
+        'wiggle': (['base'], False),
+        'nod': (['mast', 'camera'], False),
+        'park': (['base', 'mast'], True),
+        'film': (['camera'], False),
+        'think': ([], False),
+    }
+    for name, (needs, repeatable) in skills.items():
+        settings = {'resources_required': needs, 'repeatable': repeatable}
+        registry.register(skill_named(name, lambda call: ToolResult.success(), **settings))
+    for name in skills:
+        with RuntimeBench(tmp_path, registry=registry) as bench:
+            bench.runs(f':submit {name}')
+            crash(tmp_path / 'tasks.db')
+            with RuntimeBench(tmp_path, registry=registry, go_on=True) as again:
+                session, task = again.session, again.task(name)
+                again.until(lambda s=session, t=task: s.ran or t.terminal, f'{name} to go on')
+                is_repeated = name not in ('wiggle', 'nod')
+                assert session.ran == [name] * is_repeated
+                assert ('not repeated' in task.reason) is not is_repeated
 
 
 def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_path: Path) -> None:

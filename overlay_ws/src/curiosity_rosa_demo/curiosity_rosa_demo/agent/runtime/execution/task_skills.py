@@ -9,7 +9,7 @@
 """Every skill as a task: what an active task runs, registered with the runner.
 
 metadata of a task: ``arguments``, or for METADATA_SKILLS the arguments themselves; each skill adds
-``outcome``, one that drives ``begun``, a turn the ``usage`` of a language model, and an activity
+``outcome``, a motion ``begun``, a turn the ``usage`` of a language model, and an activity
 ``until``, in seconds since the epoch by the policy's clock, so that it ends at the same time after
 a restart. Each step of a turn is saved in the turn's checkpoints, under the task's ID.
 """
@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
 from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
-from curiosity_rosa_demo.agent.skills.skill import BadArguments
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, Skill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.origin import Order, said_of, under_order
 from curiosity_rosa_demo.agent.tasks.task import BadTask
@@ -61,6 +61,7 @@ SHORT_POLL_S = 0.1  # wall time; the policy's clock may run much faster
 MAX_GOAL_SWITCHES = 3  # limit for a model that keeps changing its goal
 METADATA_SKILLS = ('react', 'activity')  # their arguments are the task's metadata
 DRIVING_SKILLS = (*MOTIONS, 'navigate_to_pose', 'drive_distance', 'turn_angle')
+STILL_RESOURCES = frozenset({'camera'})  # every other one is a part that moves
 NOT_REPEATED_TEXT = 'It was interrupted after it had begun; a motion is not repeated by itself.'
 REACT_ARGUMENTS = (
     'react takes {"text": "...", "expects": "answer" or "good_capture", "plan": a plan or nothing}'
@@ -91,7 +92,7 @@ def register_skills(registry: SkillRegistry, context: SkillContext) -> None:
             resources=tuple(definition.resources_required),
             recovers=True,
             cancel_supported=definition.cancel_supported,
-        )(partial(_run, definition, context))
+        )(partial(_run, definition, context, is_motion_skill(registry.get(definition.name))))
 
 
 def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> Task:
@@ -124,7 +125,7 @@ def queued_task_of(task: Task, resources: Iterable[str], *, preemptible: bool) -
     )
 
 
-async def _run(definition: SkillDef, context: SkillContext, task: Task) -> None:
+async def _run(definition: SkillDef, context: SkillContext, is_motion: bool, task: Task) -> None:
     """Run the skill. One that no SkillExecutor runs is in the monitor meanwhile.
 
     If a fault has stopped the rover, the tasks that wait are held before the end of this one lets
@@ -146,7 +147,8 @@ async def _run(definition: SkillDef, context: SkillContext, task: Task) -> None:
         if own is not None:
             await own(task, context)
         else:
-            await run_skill(task, context, cancellable=definition.cancel_supported)
+            cancellable = definition.cancel_supported
+            await run_skill(task, context, is_motion=is_motion, cancellable=cancellable)
     finally:
         try:
             if fault := context.execution.take_fault():
@@ -275,9 +277,18 @@ TASK_SKILLS: dict[str, Callable[[Task, SkillContext], Coroutine[Any, Any, None]]
 # --- Every other skill ---------------------------------------------------------------------------
 
 
+def is_motion_skill(skill: Skill) -> bool:
+    """Whether a second run would not lead where the first one would have: it drives, or needs a
+    part that moves and is not ``repeatable``.
+    """
+    settings = skill.settings
+    moves = not STILL_RESOURCES.issuperset(settings.resources_required)
+    return skill.name in DRIVING_SKILLS or (moves and not settings.repeatable)
+
+
 def is_interrupted_motion(task: Task) -> bool:
     """Whether ``task`` is a motion that had begun: it is not repeated."""
-    return task.name in DRIVING_SKILLS and bool(task.metadata.get('begun'))
+    return bool(task.metadata.get('begun'))
 
 
 def crash_text(tasks: Sequence[Task]) -> str:
@@ -306,7 +317,9 @@ def wait_for(
     return future.result()
 
 
-async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = True) -> None:
+async def run_skill(
+    task: Task, context: SkillContext, *, is_motion: bool, cancellable: bool = True
+) -> None:
     """Run the skill. An interrupted motion fails: its full duration again would drive too far.
 
     ``cancellable`` False: a pause does not stop the skill. Raises SkillFailed.
@@ -331,7 +344,7 @@ async def run_skill(task: Task, context: SkillContext, *, cancellable: bool = Tr
             except NotAdmitted as refused:
                 refusal = refused.refusal
                 return Outcome(False, refusal.reason, refusal=refusal.to_json())
-            if task.name in DRIVING_SKILLS:  # a question is no motion: nothing has begun before
+            if is_motion:  # a question is no motion: nothing has begun before
                 wait_for(begin(), loop, cancellation)
             call = order.call or Operation(task.name, arguments)
             with under_order(order):
