@@ -175,7 +175,7 @@ class ScriptedAgentSession:
         self.started = threading.Event()
         self.broken: Exception | None = None
         self.fails = ''
-        self.fault = ''  # that stops the rover in its motion
+        self.faults: dict[str, str] = {}  # by task: that stops the rover in its motion
         self.quick: set[str] = set()  # tools that take no time
         self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
         self.used: list[Cancellation] = []
@@ -241,9 +241,8 @@ class ScriptedAgentSession:
             return ToolResult.failure('no answer')
         return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
 
-    def take_fault(self) -> str:
-        fault, self.fault = self.fault, ''
-        return fault
+    def take_fault(self, task_id: str) -> str:
+        return self.faults.pop(task_id, '')
 
     def stop_rover(self) -> Outcome:
         self.order.append('stop')

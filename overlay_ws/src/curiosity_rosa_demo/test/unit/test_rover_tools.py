@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.adapter.report import status_of
+from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import (
@@ -352,15 +353,17 @@ def test_a_fault_that_ended_a_motion_is_told_once_unless_a_later_one_went_well()
         del rover.faults['move_stop']
         assert world.tool('move_stop', Cancellation()).ok
 
-    drive_into_a_fault()
-    assert world.take_fault() == 'Service timeout: move_stop'
-    assert world.take_fault() == ''
-    drive_into_a_fault()
-    assert drive(world).ok
-    assert world.take_fault() == ''
-    rover.mast_is_open = True
-    assert not drive(world).ok
-    assert world.take_fault() == ''  # a refusal stops no rover
+    with under_order(Order(task_id='drives')):
+        drive_into_a_fault()
+        assert world.take_fault('asks') == ''  # it is another task's
+        assert world.take_fault('drives') == 'Service timeout: move_stop'
+        assert world.take_fault('drives') == ''
+        drive_into_a_fault()
+        assert drive(world).ok
+        assert world.take_fault('drives') == ''
+        rover.mast_is_open = True
+        assert not drive(world).ok
+        assert world.take_fault('drives') == ''  # a refusal stops no rover
 
 
 @given(

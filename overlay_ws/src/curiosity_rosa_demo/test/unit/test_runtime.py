@@ -258,26 +258,38 @@ ORDERS = (':forward 20', ':left 3', ':mast_close', ':demo', 'drive 2 m', ':cap')
     running=st.sampled_from(ORDERS),
     waiting=st.lists(st.sampled_from(ORDERS), min_size=1, max_size=4),
     fails=st.booleans(),
+    asked=st.booleans(),
 )
 @settings(max_examples=examples(15), deadline=None)
 def test_nothing_that_waits_begins_after_a_fault_before_a_person_resumes(
-    running: str, waiting: list[str], fails: bool
+    running: str, waiting: list[str], fails: bool, asked: bool
 ) -> None:
+    """Not even if a question, ``asked`` meanwhile, has ended before."""
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         bench.runs(running)
+        (driving,) = bench.runtime.list_tasks()
+        bench.session.faults[driving.id], bench.session.fails = FAULT, FAULT if fails else ''
+        if asked:
+            bench.session.quick.add('get_status')
+            bench.runs(':submit get_status')
+            bench.until(lambda: bench.task('get_status').terminal, 'the question to end')
+            del bench.session.ran[1:]
         for line in waiting:
             bench.console.handle_line(line)
-        bench.until(lambda: len(bench.runtime.list_tasks()) > len(waiting), 'all to be queued')
-        bench.session.fault, bench.session.fails = FAULT, FAULT if fails else ''
+
+        def orders() -> list[Task]:
+            return [task for task in bench.runtime.list_tasks() if task.name != 'get_status']
+
+        bench.until(lambda: len(orders()) > len(waiting), 'all to be queued')
         bench.session.release.set()
 
         def is_held() -> bool:
-            first, *others = bench.runtime.list_tasks()
+            first, *others = orders()
             return first.terminal and all(task.held for task in others)
 
         bench.until(is_held, 'what waits to be held')
         assert len(bench.session.ran) == 1
-        assert all(FAULT in task.reason for task in bench.runtime.list_tasks()[1:])
+        assert all(FAULT in task.reason for task in orders()[1:])
         bench.until(lambda: any('held (' in each for each in bench.said), 'a person to be told')
         bench.console.handle_line(':resume')
         bench.finish()

@@ -100,7 +100,9 @@ class RoverWorld:
         self._legs = _DrivenLegs()
         self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
         self.home: tuple[float, float] | None = None  # where the pose was known first
-        self._fault = ''  # why the last motion ended early; '': it did not
+        self._faults: dict[
+            str, str
+        ] = {}  # by task: why its last motion ended early; '': it did not
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self.on_decision: Callable[[GateDecision], None] = lambda decision: None
         self._graph, self._on_violation = graph, on_violation
@@ -122,7 +124,7 @@ class RoverWorld:
         result = run.result(**arguments)
         self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
-            self._fault = result.error_reason
+            self._faults[current_order().task_id] = result.error_reason
         if name in DIRECTIONS:
             self._speeds.learn(name, before, result)
         if result.error_code == RefusalCode.SAFETY_VIOLATION:
@@ -131,12 +133,11 @@ class RoverWorld:
             raise ToolBroke(result)
         return result
 
-    def take_fault(self) -> str:
-        """Why the last motion ended although nobody asked for its end; '': it did not. It is told
-        once, and no more after a later motion without a fault.
+    def take_fault(self, task_id: str) -> str:
+        """Why the task's last motion ended although nobody asked for its end; '': it did not. It
+        is told once, and no more after a later motion without a fault.
         """
-        fault, self._fault = self._fault, ''
-        return fault
+        return self._faults.pop(task_id, '')
 
     def _call_refusal(self, name: str, arguments: dict[str, Any], before: Json) -> Refusal | None:
         """``before`` takes the facts on which the gate decides."""

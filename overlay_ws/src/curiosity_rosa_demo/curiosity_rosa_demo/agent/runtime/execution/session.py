@@ -267,9 +267,9 @@ class AgentSession:
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
 
-    def take_fault(self) -> str:
-        """Why the rover's last motion was stopped without an order; told once, '' without one."""
-        return self.world.take_fault()
+    def take_fault(self, task_id: str) -> str:
+        """Why the task's last motion was stopped without an order; told once, '' without one."""
+        return self.world.take_fault(task_id)
 
     def stop_rover(self) -> Outcome:
         """Send a stop to the rover. Returns when odometry has confirmed the standstill, or the
