@@ -22,9 +22,12 @@ import threading
 from typing import Any
 
 from _attacks import FAMILIES, TURNS_OF_EPISODE
+from chat_server import call
+from curiosity_rosa_demo.agent.kernel.hear import Ordered
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.gate import APPROVAL_RULE
 from curiosity_rosa_demo.agent.react.guardrails import RULES, TURN_RULES
+from curiosity_rosa_demo.agent.tasks.origin import asked_by, door_of, with_origin
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -51,6 +54,7 @@ from curiosity_rosa_demo.tools import tool_impl
 from doors_world import DOORS, DoorsWorld, nothing, said_over_mcp, WAIT_S
 from hostile import Record, run_job
 import pytest
+from runtime_world import AgentWorld
 from turn_world import KEY, SHIPPED, with_rules
 
 FORWARD: tuple[str, dict[str, Any]] = ('move_forward', {'duration_s': 12.0})
@@ -252,6 +256,20 @@ def test_what_changes_before_the_answer_is_checked_again_and_nobody_there_is_a_n
         assert 'begun' not in task.metadata
         assert alone.reason.startswith('NOT_APPROVED: rejected by the operator: nobody is there')
         assert world.rover.starts == []
+
+
+def test_a_goal_that_replaces_another_is_bound_by_the_origin_of_the_first(tmp_path: Path) -> None:
+    config = with_rules(approval={'skills': ['move_forward']}, origins={'trigger': 'refuse'})
+    switch = call('decide', type='SWITCH_TASK', reason='drive forward')
+    script = (switch, call('move_forward', duration_s=2.0), call('decide', type='ABORT'))
+    with AgentWorld(tmp_path, *script, config=config) as world:
+        task = world.runtime.make_task('react', {'text': 'What is that noise'})
+        world.reply_to(Ordered(with_origin(task, Origin.TRIGGER, 'Anna')))
+        queue = world.session.approval_queue
+        world.until(lambda: queue.questions or world.refused_by(), 'a refusal')
+        assert (world.refused_by(), queue.questions) == ([APPROVAL_RULE], [])
+        _, second = world.runtime.list_tasks()
+        assert (door_of(second), asked_by(second)) == ('trigger', 'Anna')
 
 
 def test_a_question_over_mcp_is_answered_at_once_and_a_yes_there_answers_none(

@@ -27,6 +27,7 @@ from curiosity_rosa_demo.domain.text import printable, valid_unicode
 from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 
 ORIGIN_KEY, ASKED_BY_KEY, SAID_KEY = 'origin', 'asked_by', 'said'  # in a task's metadata
+ORIGIN_KEYS = (ORIGIN_KEY, ASKED_BY_KEY)  # who ordered it
 MAX_ASKED_BY_CHARS = 80
 TURN_SKILL, CHARGE_SKILL = 'react', 'charge'
 UNASKED = (Origin.AUTONOMY, Origin.TRIGGER)

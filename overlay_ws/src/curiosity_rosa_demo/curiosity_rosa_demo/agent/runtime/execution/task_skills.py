@@ -40,7 +40,7 @@ from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, Skill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
-from curiosity_rosa_demo.agent.tasks.origin import Order, said_of, under_order
+from curiosity_rosa_demo.agent.tasks.origin import Order, ORIGIN_KEYS, said_of, under_order
 from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
@@ -219,11 +219,13 @@ async def run_react(task: Task, context: SkillContext) -> None:
             task.metadata['usage'] = usage
     switches = task.metadata.get('switches', 0)
     if outcome.goal and switches < MAX_GOAL_SWITCHES:
+        # Still the order of whoever ordered the first goal.
+        origin = {key: task.metadata[key] for key in ORIGIN_KEYS if key in task.metadata}
         await context.runner.submit(
             Task(
                 'react',
                 task.priority,
-                metadata={'text': outcome.goal, 'switches': switches + 1},
+                metadata={'text': outcome.goal, 'switches': switches + 1, **origin},
                 idempotency_key=f'{task.id}/switch',
             )
         )
