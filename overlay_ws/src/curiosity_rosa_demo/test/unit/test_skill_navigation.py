@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 import random
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 from curiosity_rosa_demo.agent.skills import drive
+from curiosity_rosa_demo.agent.skills import nav2 as nav2_skill
 from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.paths import (
     dubins_plans,
@@ -43,6 +46,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from missions.rover_twin import OwnedClock
 import pytest
+from rclpy.task import Future
 from skill_world import call_of, SHIPPED, StillWorld
 from tool_rover import ended_early, failed, Hurry, MAST_OUT, OUTSIDE, STOP_LATE_S, with_figures
 
@@ -417,7 +421,7 @@ class ScriptedNav2:
     def __init__(self, *looks: Look, refuses: str = '') -> None:
         self.looks, self.refuses = list(looks), refuses
         self.goal: tuple[Any, ...] | None = None
-        self.cancelled = self.closed = False
+        self.cancelled = self.closed = self.is_sent = False
 
     def connected(self, action: str) -> ScriptedNav2:
         self.action = action
@@ -425,6 +429,7 @@ class ScriptedNav2:
 
     def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
         self.goal = (frame, x, y, yaw_rad)
+        self.is_sent = not self.refuses or 'timeout' in self.refuses
         return self.refuses
 
     def wait_for_result(self, seconds: float) -> Look:
@@ -456,6 +461,7 @@ NAV2_ENDS: list[tuple[list[Look], str, str]] = [
     ([(None, 2.0), (None, 1.0), (True, 0.0)], '', ''),
     ([(None, 2.0), (False, 2.0)], '', 'NAV_BLOCKED: Nav2 gave up'),
     ([], 'Service unavailable: /nav', 'NAV_GOAL_REJECTED: Service unavailable: /nav'),
+    ([], 'Service timeout: /nav', 'NAV_GOAL_REJECTED: Service timeout: /nav'),
 ]
 
 
@@ -469,7 +475,7 @@ def test_a_goal_of_nav2_ends_as_it_says_and_what_fails_stops_the_rover(
     assert result.error_reason == told
     assert nav2.goal == ('odom', 1.0, 3.0, pytest.approx(yaw or math.pi / 2))
     assert [each['distance_m'] for each in heard] == [left for _, left in looks]
-    gave_up = bool(told and looks)
+    gave_up = bool(told) and nav2.is_sent
     assert (nav2.cancelled, world.tools) == (gave_up, [('move_stop', {})] * gave_up)
     if result.ok:
         assert (result.data['x'], result.data['y']) == (1.0, 1.0)
@@ -491,12 +497,72 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
     assert drove(nav2, world)[0].error_reason == f'NAV_BLOCKED: {OUTSIDE.reason}'
     assert (nav2.cancelled, world.tools) == (True, [('move_stop', {})])
     button, nav2, world = Cancellation(), ScriptedNav2((None, 2.0)), PosedWorld()
+    nav2.is_sent = True
     nav2.send = lambda *goal: button.cancel('Stopped by a test') or ''  # type: ignore
     with pytest.raises(TurnCancelled):
         drove(nav2, world, button)
     assert nav2.cancelled
     assert nav2.closed
     assert world.tools == [('move_stop', {})]
+
+
+@pytest.mark.parametrize('accepted', [True, False, None])  # None: Nav2 never answers
+def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
+    accepted: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log: list[str] = []
+    answer, done = Future(), Future()
+    done.set_result(None)
+
+    class Client:
+        def __init__(self, *_: Any) -> None: ...
+
+        def wait_for_server(self, seconds: float) -> bool:
+            return True
+
+        def send_goal_async(self, goal: Any, feedback_callback: Any) -> Future:
+            log.append('goal')
+            return answer
+
+        def destroy(self) -> None:
+            log.append('closed')
+
+    class Executor:
+        def __init__(self) -> None:
+            self.add_node = self.shutdown = lambda *_: None
+
+        def spin_once(self, timeout_sec: float) -> None:
+            if 'cancel all' in log and accepted is not None and not answer.done():
+                handle = SimpleNamespace(accepted=accepted)
+                handle.cancel_goal_async = lambda: log.append('cancel') or done
+                answer.set_result(handle)
+
+    def cancel_all(request: Any) -> Future:
+        assert not any(request.goal_info.goal_id.uuid)
+        log.append('cancel all')
+        return done
+
+    class World(PosedWorld):
+        def tool(self, name: str, *_: Any, **__: Any) -> ToolResult:
+            log.append(name)
+            return ToolResult.success()
+
+    node = SimpleNamespace(
+        create_client=lambda kind, name: SimpleNamespace(call_async=cancel_all),
+        destroy_node=lambda: None,
+    )
+    place = SimpleNamespace(position=SimpleNamespace(), orientation=SimpleNamespace())
+    pose = SimpleNamespace(header=SimpleNamespace(), pose=place)
+    action = SimpleNamespace(Goal=lambda: SimpleNamespace(pose=pose))
+    for name in ('nav2_msgs', 'nav2_msgs.action'):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(NavigateToPose=action))
+    monkeypatch.setattr('rclpy.create_node', lambda name: node)
+    monkeypatch.setattr('rclpy.action.ActionClient', Client)
+    monkeypatch.setattr('rclpy.executors.SingleThreadedExecutor', Executor)
+    monkeypatch.setattr(nav2_skill, 'ANSWER_TIMEOUT_S', 0.05)
+    result = make_navigate_skill('/nav', nav2_skill.Nav2Goal)(call_of(World()), 1.0, 3.0)
+    assert result.error_reason == 'NAV_GOAL_REJECTED: Service timeout: /nav'
+    assert log == ['goal', 'cancel all', *['cancel'] * bool(accepted), 'move_stop', 'closed']
 
 
 def test_without_its_package_the_way_out_is_told() -> None:

@@ -38,9 +38,12 @@ NAV2_MISSING_TEXT = (
 
 
 class Nav2Goal:
-    """One goal of Nav2's action. The calls block; its node is spun only in their thread."""
+    """One goal of Nav2's action. The calls block; its node is spun only in their thread.
+    ``is_sent``: Nav2 may carry it out.
+    """
 
     def __init__(self, action: str) -> None:
+        from action_msgs.srv import CancelGoal
         from nav2_msgs.action import NavigateToPose
         import rclpy
         from rclpy.action import ActionClient
@@ -50,7 +53,13 @@ class Nav2Goal:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self._node)
         self._client = ActionClient(self._node, NavigateToPose, action)
+        self._cancel_service = self._node.create_client(
+            CancelGoal, f'{action}/_action/cancel_goal'
+        )
         self._goal, self._action = NavigateToPose.Goal(), action
+        self._all_goals = CancelGoal.Request()  # without ID and time it means all
+        self.is_sent = False
+        self._sent: Any = None
         self._handle: Any = None
         self._result: Any = None
         self._left_m: float | None = None
@@ -64,13 +73,13 @@ class Nav2Goal:
         pose.pose.position.x, pose.pose.position.y = x, y
         pose.pose.orientation.z = math.sin(yaw_rad / 2)
         pose.pose.orientation.w = math.cos(yaw_rad / 2)
-        sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback)
-        self._spin_until(sent, ANSWER_TIMEOUT_S)
-        if not sent.done():
-            return f'Service timeout: {self._action}'
-        self._handle = sent.result()
-        if not self._handle.accepted:
-            return 'Nav2 does not take this goal'
+        self.is_sent = True
+        self._sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback)
+        if not self._is_accepted():
+            is_late = self._handle is None
+            return (
+                f'Service timeout: {self._action}' if is_late else 'Nav2 does not take this goal'
+            )
         self._result = self._handle.get_result_async()
         return ''
 
@@ -86,12 +95,27 @@ class Nav2Goal:
         return self._result.result().status == GoalStatus.STATUS_SUCCEEDED, self._left_m
 
     def cancel(self) -> None:
-        self._spin_until(self._handle.cancel_goal_async(), ANSWER_TIMEOUT_S)
+        """Cancel the goal. Without an answer to it cancel all goals: Nav2 may have taken it, or
+        take it late.
+        """
+        if self._handle is None:
+            self._cancel_service.call_async(self._all_goals)
+        if self._is_accepted():
+            self._spin_until(self._handle.cancel_goal_async(), ANSWER_TIMEOUT_S)
 
     def close(self) -> None:
         self._executor.shutdown()
         self._client.destroy()
         self._node.destroy_node()
+
+    def _is_accepted(self) -> bool:
+        """Wait for Nav2's answer to the goal."""
+        self._spin_until(self._sent, ANSWER_TIMEOUT_S)
+        if not self._sent.done():
+            return False
+        self._handle = self._sent.result()
+        self.is_sent = self._handle.accepted
+        return self.is_sent
 
     def _on_feedback(self, message: Any) -> None:
         self._left_m = float(message.feedback.distance_remaining)
@@ -133,13 +157,13 @@ def _run_goal(
     if start is None:
         return drive_failure(rejected, NO_POSE_TEXT)
     yaw = math.atan2(y - start.y, x - start.x) if yaw_rad is None else yaw_rad
-    why = call.world.may_drive('move_forward', POLL_PERIOD_S)
-    why = why or nav2.send(start.frame_id, x, y, yaw)
-    if why:
+    if why := call.world.may_drive('move_forward', POLL_PERIOD_S):
         return drive_failure(rejected, why)
     reached: bool | None = None
     whole_m = math.hypot(x - start.x, y - start.y)
     try:
+        if why := nav2.send(start.frame_id, x, y, yaw):
+            return drive_failure(rejected, why)
         while reached is None and not why:
             call.cancellation.check()
             reached, left_m = nav2.wait_for_result(POLL_PERIOD_S)
@@ -147,7 +171,7 @@ def _run_goal(
             call.progress({'fraction': done, 'distance_m': left_m})
             why = call.world.may_drive('move_forward', POLL_PERIOD_S) if reached is None else ''
     finally:
-        if not reached:  # after some failures of Nav2 the rover keeps driving
+        if nav2.is_sent and not reached:  # after some failures of Nav2 the rover keeps driving
             nav2.cancel()
             call.world.tool('move_stop', Cancellation())
     end = call.world.pose() or start
