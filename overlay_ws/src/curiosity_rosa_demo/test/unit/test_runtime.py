@@ -31,6 +31,7 @@ from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
 from curiosity_rosa_demo.agent.runtime import task_port
+from curiosity_rosa_demo.agent.runtime.execution.session import turn_thread
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
@@ -44,6 +45,7 @@ from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.files import SafetyLatch
+from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from hypothesis import given, HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -484,6 +486,37 @@ def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> N
         ([turn, Task('react', held=True)], 'resumed tasks: 1; held tasks: 1 (:resume runs them)'),
     ):
         assert crash_text(tasks) == text
+
+
+def test_a_goal_is_tried_again_in_a_new_turn_and_a_motion_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv('OPENAI_API_KEY', KEY)
+    script = (model_call('decide', type='ABORT', reason='It is dark.'), Say('Now it is light.'))
+    with AgentWorld(tmp_path, *script) as world:
+        ends = dict[str, tuple[int, str, str]]()
+        world.rover.clock.ros_time_is_active = False  # no wait makes this clock pass
+        world.rover.faults['move_forward'] = lambda: ServiceFailed('Obstacle ahead')
+        for name, arguments in (
+            ('react', {'text': 'Tell me a joke.'}),
+            ('move_forward', {'duration_s': 2.0}),
+        ):
+            task = world.runtime.make_task(name, arguments)
+            task.max_retries = 2
+            world.reply_to(Ordered(task))
+            end = world.runtime.call(world.runtime.runner.wait(task.id, WAIT_S), 2 * WAIT_S)
+            outcome = end.metadata['outcome']['answer']
+            ends[name] = (end.attempts, end.state.name, f'{outcome}/{end.reason}')
+        assert ends == {
+            'react': (1, 'COMPLETED', 'Now it is light./'),
+            'move_forward': (0, 'FAILED', 'Obstacle ahead/Obstacle ahead'),
+        }
+
+
+def test_a_retry_of_a_goal_has_a_thread_of_its_own_and_that_of_a_plan_has_not() -> None:
+    for attempts, metadata, ends in ((0, {}, ''), (2, {}, '/2'), (2, {'plan': {'goal': 'x'}}, '')):
+        task = Task('react', metadata=metadata, attempts=attempts)
+        assert turn_thread(task) == f'{task.id}{ends}'
 
 
 def test_a_skill_of_others_that_moves_is_repeated_only_if_it_leads_to_a_state(

@@ -59,8 +59,8 @@ END
 
 
 class TurnCheckpointer(SqliteSaver):
-    """Keeps the newest checkpoint of each turn; a turn's thread ID is its task's ID. Each is one
-    commit with synchronous=FULL.
+    """Keeps the newest checkpoint of each turn; a turn's thread ID is that of session.turn_thread.
+    Each is one commit with synchronous=FULL.
     """
 
     def __init__(self, file: Path | str) -> None:

@@ -19,7 +19,7 @@ import threading
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession, turn_thread
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
 from curiosity_rosa_demo.agent.startup.web import WebServer
@@ -97,7 +97,8 @@ class Startup:
         stopped = self._runtime.halt.send().result() if crash else None
         unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
-        session.warm_up([task.id for task in self._runtime.list_tasks() if not task.terminal])
+        live = [task for task in self._runtime.list_tasks() if not task.terminal]
+        session.warm_up([turn_thread(task) for task in live])
         self._robot.autonomy.enable(go_on=bool(crash))
         if stopped is not None:
             self._trace_crash(stopped, unfinished)

@@ -203,7 +203,8 @@ class SkillRuns:
         elif cause is not None and cause.weight is StopWeight.DEADLINE:
             self._end(record, _S.FAILED, cause.reason)
         elif not isinstance(error, asyncio.CancelledError):
-            self._failed(record, error_text(error))
+            final = isinstance(error, SkillFailed) and error.final
+            self._failed(record, error_text(error), final=final)
         elif cause is None:
             self._failed(record, 'its skill was cancelled by itself')
         else:
@@ -213,9 +214,9 @@ class SkillRuns:
             self._end(record, _S.PAUSED, cause.reason)
             self._table.queue(record)
 
-    def _failed(self, record: TaskRecord, reason: str) -> None:
+    def _failed(self, record: TaskRecord, reason: str, *, final: bool = False) -> None:
         plan = record.plan
-        if plan.attempts >= plan.max_retries:
+        if final or plan.attempts >= plan.max_retries:
             self._end(record, _S.FAILED, reason)
             return
         delay = self.backoff_s(plan.attempts)

@@ -143,8 +143,12 @@ class OrderRefused(TaskError):
 
 class SkillFailed(Exception):
     """Raise it in a skill that cannot complete its task. The reason of the failure is its text
-    alone; for any other exception, the reason also names the type.
+    alone; for any other exception, the reason also names the type. ``final``: without a retry.
     """
+
+    def __init__(self, reason: str, *, final: bool = False) -> None:
+        super().__init__(reason)
+        self.final = final
 
 
 class StoreError(TaskError):

@@ -81,6 +81,14 @@ class CurrentActivity:
     since: float
 
 
+def turn_thread(task: Task) -> str:
+    """Under which the turn of ``task`` is saved. A retry is a new turn, but that of a plan would
+    drive its steps again.
+    """
+    is_anew = task.attempts and not task.metadata.get('plan')
+    return f'{task.id}/{task.attempts}' if is_anew else task.id
+
+
 class AgentSession:
     """``approval_queue`` gets the questions of a turn. ``checkpoints`` is the file of the turns
     that can resume. ``say`` prints, traces and publishes a text. ``graph`` reads the ROS graph,
@@ -190,7 +198,7 @@ class AgentSession:
             self.trace(**TurnStarted(calls, door, name).trace_fields(f'{prefix}: {said.text}'))
 
         plan = task.metadata.get('plan')
-        request = TurnRequest(said, cancellation, task.id, plan, on_start)
+        request = TurnRequest(said, cancellation, turn_thread(task), plan, on_start)
         attributes = {'gen_ai.operation.name': 'invoke_agent'}
         with span('turn', attributes) as turn, self._active(cancellation):
             outcome = self._run_turn(request, task.metadata.get('expects', 'answer'))
@@ -248,7 +256,7 @@ class AgentSession:
         return rehearsal_of(Operation(task.name, arguments), self._env, task_origin(task), facts)
 
     def warm_up(self, keep: Collection[str] | None = None) -> None:
-        """Load the model in the background. ``keep``: the tasks whose turns may resume."""
+        """Load the model in the background. ``keep``: the threads of turns that may resume."""
         self._rosa_loader.start(keep)
 
     def wait_for_model(self) -> None:

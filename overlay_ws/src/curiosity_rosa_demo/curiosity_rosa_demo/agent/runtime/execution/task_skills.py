@@ -188,7 +188,9 @@ def wait_for_resources(
 
 
 def store_outcome(task: Task, outcome: Outcome) -> None:
-    """Store the outcome in the task's metadata. Raises SkillFailed when it is a failure."""
+    """Store the outcome in the task's metadata. Raises SkillFailed when it is a failure; that of a
+    motion which had begun is final.
+    """
     data: dict[str, Any] = {'ok': outcome.ok, 'answer': outcome.answer, 'score': outcome.score}
     if outcome.code:
         data['code'] = outcome.code
@@ -196,7 +198,7 @@ def store_outcome(task: Task, outcome: Outcome) -> None:
         data['refusal'] = outcome.refusal
     task.metadata['outcome'] = data
     if not outcome.ok:
-        raise SkillFailed(outcome.answer)
+        raise SkillFailed(outcome.answer, final=is_begun_motion(task))
 
 
 # --- The skills that run as a task only ----------------------------------------------------------
@@ -288,15 +290,15 @@ def is_motion_skill(skill: Skill) -> bool:
     return skill.name in DRIVING_SKILLS or (moves and not settings.repeatable)
 
 
-def is_interrupted_motion(task: Task) -> bool:
+def is_begun_motion(task: Task) -> bool:
     """Whether ``task`` is a motion that had begun: it is not repeated."""
     return bool(task.metadata.get('begun'))
 
 
 def crash_text(tasks: Sequence[Task]) -> str:
     """What becomes of the unfinished ``tasks`` after a crash."""
-    ended = [task.name for task in tasks if is_interrupted_motion(task)]
-    held = sum(task.held and not is_interrupted_motion(task) for task in tasks)
+    ended = [task.name for task in tasks if is_begun_motion(task)]
+    held = sum(task.held and not is_begun_motion(task) for task in tasks)
     resumed = len(tasks) - len(ended) - held
     parts = [f'resumed tasks: {resumed}'] if resumed else []
     if held:
@@ -328,8 +330,8 @@ async def run_skill(
     """
     ordered = Order.of(task)  # before reobserve() ends the recovery
     await reobserve(task, context)
-    if is_interrupted_motion(task):
-        raise SkillFailed(NOT_REPEATED_TEXT)
+    if is_begun_motion(task):
+        raise SkillFailed(NOT_REPEATED_TEXT, final=True)
     arguments = task.metadata.get('arguments', {})
 
     loop = asyncio.get_running_loop()
