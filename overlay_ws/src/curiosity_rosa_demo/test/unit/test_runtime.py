@@ -29,15 +29,16 @@ from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
+from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
+from curiosity_rosa_demo.agent.runtime import halt as halt_module
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
-from curiosity_rosa_demo.agent.runtime import task_port
 from curiosity_rosa_demo.agent.runtime.execution.session import turn_thread
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
-from curiosity_rosa_demo.agent.tasks.task import BadTask, TaskError
+from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.domain.adapter_status import TriggerState
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
 from curiosity_rosa_demo.domain.models import ToolResult
@@ -112,7 +113,7 @@ def test_a_low_battery_stops_and_stows_the_rover_and_the_task_goes_on_afterwards
     assert sorted(order[:3]) == ['end answer: look around', 'stop', 'stop']
     assert order[3:] == ['begin mast_close', 'end mast_close']
     assert bench.tasks()['look around'] == 'PAUSED'
-    assert bench.task('look around').reason == 'CHARGE: battery is low'
+    assert bench.task('look around').reason == 'battery is low'
     bench.hear('battery', fraction=0.5)  # not enough yet
     bench.runtime.call(settle())
     assert bench.tasks() == {'look around': 'PAUSED', 'charge': 'ACTIVE'}
@@ -147,6 +148,47 @@ def test_a_stop_while_charging_is_not_overruled(bench: RuntimeBench) -> None:
     bench.until(
         lambda: [t.name for t in bench.runtime.list_tasks()].count('charge') == 2, 'charging'
     )
+
+
+def test_a_charge_that_is_lost_begins_again_but_not_one_that_a_person_cancels(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(action_dispatcher, 'CHARGE_AGAIN_S', 0.2)
+    monkeypatch.setattr(halt_module, 'STOP_TIMEOUT_S', 0.1)
+    runner, losses = bench.runtime.runner, [StoreError('The disk is full')]
+    submit = runner.submit
+
+    async def lose_one(task: Task) -> Task:
+        if losses:
+            raise losses.pop()
+        return await submit(task)
+
+    def charges(*states: str) -> None:
+        bench.until(
+            lambda: [t.state.name for t in bench.runtime.list_tasks()] == [*states], f'{states}'
+        )
+
+    monkeypatch.setattr(runner, 'submit', lose_one)
+    bench.hear('battery', fraction=0.1)
+    charges('ACTIVE')
+    bench.replies('The charge cannot begin: The disk is full')
+    bench.console.handle_line(f':cancel {bench.task("charge").id[:8]}')
+    bench.until(lambda: '! The battery is low: say resume to charge' in bench.said, 'a way out')
+    ticks = bench.runtime.state.trace.metrics['ticks']
+    bench.until(lambda: bench.runtime.state.trace.metrics['ticks'] >= ticks + 8, 'some ticks')
+    charges('CANCELLED')
+    bench.console.handle_line(':resume')
+    charges('CANCELLED', 'ACTIVE')
+    bench.hear('battery', fraction=0.9)
+    bench.mode('EXEC')
+    bench.session.release.set()
+    charges('CANCELLED', 'COMPLETED')
+    bench.session.release.clear()
+    bench.hear('battery', fraction=0.3)
+    bench.runs(':submit charge')  # without retries
+    bench.hear('battery', fraction=0.1)  # the stop ends its stowing
+    charges('CANCELLED', 'COMPLETED', 'FAILED', 'ACTIVE')
+    assert bench.runtime.list_tasks()[2].reason == 'battery is low'
 
 
 def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_moment(

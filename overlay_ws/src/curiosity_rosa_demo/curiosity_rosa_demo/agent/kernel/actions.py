@@ -34,6 +34,8 @@ from curiosity_rosa_demo.domain.brain_state import (
     UserInterruptType,
 )
 
+RESUME_TO_CHARGE_TEXT = 'The battery is low: say resume to charge'
+
 
 @dataclass(frozen=True)
 class StopRover:
@@ -241,5 +243,5 @@ def _notices(before: BrainState, after: BrainState) -> list[str]:
     if after.tasks.mode is Mode.CHARGE and hold and is_delayed:  # SAFE refuses it
         lines.append(f'It has to wait: {hold.why}')
     if after.tasks.mode is Mode.CHARGE and interrupt is UserInterruptType.STOP:
-        lines.append('The battery is low: say resume to charge')
+        lines.append(RESUME_TO_CHARGE_TEXT)
     return lines

@@ -26,6 +26,7 @@ from curiosity_rosa_demo.agent.kernel.actions import (
     Notice,
     PauseTasks,
     ReleaseTasks,
+    RESUME_TO_CHARGE_TEXT,
     ResumeTask,
     StopRover,
     SubmitCharge,
@@ -37,7 +38,7 @@ from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
 from curiosity_rosa_demo.agent.runtime.halt import Halt
-from curiosity_rosa_demo.agent.tasks import SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillRunner, Task
 from curiosity_rosa_demo.agent.tasks.origin import SAID_KEY, with_origin
 from curiosity_rosa_demo.agent.tasks.task import OrderRefused, TaskError
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -49,6 +50,7 @@ from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 CHARGE_PRIORITY = 900
 CHARGE_RETRIES = 100
+CHARGE_AGAIN_S = 5.0  # between two submissions
 MAX_SHOWN_IDS = 5  # of held tasks
 ACTIONS_WHILE_HALTED = (StopRover, HoldTasks, CancelAllTasks, PauseTasks, HoldAfterSafe)
 
@@ -92,6 +94,9 @@ class ActionDispatcher:
         self._refusal, self._graph_text, self._tell_stop = refusal, graph_text, tell_stop
         self._jobs: set[asyncio.Task[None]] = set()
         self._batches: asyncio.Queue[_Batch] = asyncio.Queue()
+        self._wants_charge = False  # the mode is CHARGE, and no person has ended the charge
+        self._charge: Task | None = None  # the last one that was live meanwhile
+        self._charge_due_s = 0.0  # in the loop's time
         self._dropped_messages = 0  # dropped by a stop and not yet reported
         self.dropped_task_ids: set[str] = set()  # tasks that a stop ended before they began
         # tasks that are only resumed by name
@@ -119,6 +124,26 @@ class ActionDispatcher:
             steps.append(message)
         if steps or halt is not None or (message is not None and not questions):
             self._batches.put_nowait(_Batch(list(map(self._admitted, steps)), message, halt))
+        self._keep_charging(actions)
+
+    def _keep_charging(self, actions: Sequence[Action]) -> None:
+        """In CHARGE submit the charge again if it was lost, unless a person has ended it."""
+        now_s = asyncio.get_running_loop().time()
+        for action in actions:
+            if isinstance(action, HoldTasks | ReleaseTasks | CancelAllTasks | SubmitCharge):
+                allowed = action.allow_skills if isinstance(action, HoldTasks) else ()
+                self._wants_charge = isinstance(action, SubmitCharge) or CHARGE_SKILL in allowed
+                self._charge, self._charge_due_s = None, now_s + CHARGE_AGAIN_S
+        if not self._wants_charge:
+            return
+        live = next((task for task in self._runner.live() if task.name == CHARGE_SKILL), None)
+        self._charge = live or self._charge
+        if live is None and self._charge and self._charge.state is LifecycleState.CANCELLED:
+            self._wants_charge = False
+            self._say(f'! {RESUME_TO_CHARGE_TEXT}')
+        elif live is None and now_s >= self._charge_due_s:
+            self._charge_due_s = now_s + CHARGE_AGAIN_S
+            self._batches.put_nowait(_Batch([SubmitCharge()], None, None))
 
     def _reply_to(self, questions: Sequence[Answer], message: Message) -> None:
         answers = list(map(self._answer, questions))
@@ -185,11 +210,17 @@ class ActionDispatcher:
         self._in_background(cancel())
 
     async def _perform_or_report(self, step: _Step, reply: Reply, message: Message | None) -> None:
-        """Perform ``step``. A failure is added to ``reply``; the following steps still run."""
+        """Perform ``step``. A failure is added to ``reply``, or traced if nobody waits for it; the
+        following steps still run.
+        """
         try:
             await self._perform(self._admitted(step), reply, message)
         except (TaskError, QuestionNotFound) as error:
             _tell(error, reply)
+            if message is None:
+                head = 'The charge cannot begin: ' if isinstance(step, SubmitCharge) else ''
+                why = printable(f'{head}{error}')
+                self._trace(TraceKind.ERROR, why, ok=False, error_reason=why)
 
     async def _perform(self, step: _Step, reply: Reply, message: Message | None) -> None:
         runner = self._runner

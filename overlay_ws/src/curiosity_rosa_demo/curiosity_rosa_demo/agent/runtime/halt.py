@@ -19,6 +19,7 @@ import threading
 import time
 from typing import TypeVar
 
+from curiosity_rosa_demo.agent.tasks import SkillFailed
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.event_thread import fulfil, run_in_thread
@@ -30,7 +31,7 @@ STOP_TIMEOUT_S = 10.0  # a stopped skill waits this long for the runner to end i
 _log = logging.getLogger('curiosity_rosa.halt')
 
 
-class SkillsHalted(Exception):
+class SkillsHalted(SkillFailed):
     """The work was stopped. The message names the caller of the stop."""
 
 
