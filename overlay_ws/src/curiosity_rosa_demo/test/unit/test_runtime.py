@@ -113,7 +113,7 @@ def test_a_low_battery_stops_and_stows_the_rover_and_the_task_goes_on_afterwards
     assert sorted(order[:3]) == ['end answer: look around', 'stop', 'stop']
     assert order[3:] == ['begin mast_close', 'end mast_close']
     assert bench.tasks()['look around'] == 'PAUSED'
-    assert bench.task('look around').reason == 'battery is low'
+    assert bench.task('look around').reason == 'CHARGE: battery is low'
     bench.hear('battery', fraction=0.5)  # not enough yet
     bench.runtime.call(settle())
     assert bench.tasks() == {'look around': 'PAUSED', 'charge': 'ACTIVE'}

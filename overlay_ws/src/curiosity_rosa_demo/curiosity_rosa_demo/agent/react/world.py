@@ -100,9 +100,8 @@ class RoverWorld:
         self._legs = _DrivenLegs()
         self._speeds = MeasuredSpeeds(config.thresholds.speeds, config.thresholds.body.start_s)
         self.home: tuple[float, float] | None = None  # where the pose was known first
-        self._faults: dict[
-            str, str
-        ] = {}  # by task: why its last motion ended early; '': it did not
+        # By task, why its last motion ended early; '': it did not.
+        self._faults = dict[str, str]()
         self.brain_state, self.spent, self.say = brain_state, spent, say
         self.on_decision: Callable[[GateDecision], None] = lambda decision: None
         self._graph, self._on_violation = graph, on_violation
