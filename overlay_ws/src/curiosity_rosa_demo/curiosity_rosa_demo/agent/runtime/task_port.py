@@ -69,7 +69,7 @@ class TaskPort(ABC):
         """
         return await self.call(self._runner.submit(task))
 
-    async def interrupt(self, task: Task) -> Task:
+    async def interrupt(self, task: Task, *, by: str = '') -> Task:
         """As ``order``, at once: running tasks that need its resources are paused before the
         return.
         """
@@ -105,11 +105,11 @@ class TaskPort(ABC):
         """Hold a task until ``resume``. A skill that cannot be cancelled runs to its end."""
         return await self._changed(task_id, lambda: self._runner.pause(task_id, reason))
 
-    async def resume(self, task_id: str) -> Task:
+    async def resume(self, task_id: str, *, by: str = '') -> Task:
         """Let a paused or held task run again."""
         return await self._changed(task_id, lambda: self._runner.resume(task_id))
 
-    async def prioritise(self, task_id: str, priority: int) -> Task:
+    async def prioritise(self, task_id: str, priority: int, *, by: str = '') -> Task:
         """Change the priority of a task that does not run."""
         return await self._changed(task_id, lambda: self._runner.reprioritise(task_id, priority))
 

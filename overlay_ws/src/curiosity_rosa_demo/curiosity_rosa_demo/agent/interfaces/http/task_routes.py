@@ -206,9 +206,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
     @router.patch('/tasks/{task_id}')
     async def change_task(task_id: TaskId, new: NewPriority, by: Caller) -> TaskView:
         """Change the priority of a task that does not run."""
-        if robot:
-            return TaskView.of(await robot.prioritise(task_id, new.priority, by=by))
-        return TaskView.of(await port.prioritise(task_id, new.priority))
+        return TaskView.of(await port.prioritise(task_id, new.priority, by=by))
 
     @router.delete('/tasks/{task_id}')
     async def cancel_task(task_id: TaskId, by: Caller) -> CancelledTaskView:
@@ -225,9 +223,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
     @router.post('/tasks/{task_id}/resume')
     async def resume_task(task_id: TaskId, by: Caller) -> TaskView:
         """Let a paused or held task run again. 409: the mode is SAFE."""
-        if robot:
-            return TaskView.of(await robot.resume(task_id, by=by))
-        return TaskView.of(await port.resume(task_id))
+        return TaskView.of(await port.resume(task_id, by=by))
 
     @router.get('/tasks/{task_id}/history')
     async def get_history(task_id: TaskId) -> list[HistoryRow]:
@@ -240,7 +236,6 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
     ) -> TaskView:
         """Start a task at once. Tasks with its resources are paused before the response."""
         task = new_task(robot, new, key, door)
-        begun = robot.interrupt(task, by=by) if robot else port.interrupt(task)
-        return await stored(task, begun, response)
+        return await stored(task, port.interrupt(task, by=by), response)
 
     return router
