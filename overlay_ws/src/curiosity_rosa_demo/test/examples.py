@@ -31,13 +31,16 @@ MOST = 100  # of ``examples`` in the default profile
 def load_profile() -> None:
     """Load the profile of the environment. Raises hypothesis.errors.InvalidArgument."""
     name = os.environ.get('HYPOTHESIS_PROFILE', 'default')
+    shipped = settings.get_profile('default')  # with the database that derandomize puts out of use
     for each, count in PROFILES.items():
         settings.register_profile(
             each,
+            shipped,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow],
             max_examples=count,
             derandomize=each != 'thorough',
+            print_blob=True,
         )
     settings.load_profile(name)
     if name != 'thorough':

@@ -209,6 +209,11 @@ def _repeats_all(group: Group) -> bool:
     return drives and counted > 0 and ('繰' in group.tokens[counted].text or apart)
 
 
+def _begins_anew(token: Token) -> bool:
+    """Whether what is denied ends here; a colon leads on: "do not do this: drive"."""
+    return token.can_be('COMMA') and token.text not in (':', '(')
+
+
 def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
     """``before``: words that join or deny stand before their clause."""
     if not _denial_is_apart(groups):
@@ -231,7 +236,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
             elif steps:  # AFTER, BACKBEFORE, PREBEFORE, and BEFORE after its clause
                 swap_at = len(steps) - 1
         elif group.kind == 'none':
-            denied = denied and not group.has('COMMA')
+            denied = denied and not any(map(_begins_anew, group.tokens))
         elif group.kind == 'neg':
             plan.negated = True
             denials.append((group, len(steps)))
@@ -246,7 +251,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
                 plan.steps *= group.times
             else:
                 times = group.times
-        elif denied and not group.tokens[0].can_be('COMMA'):
+        elif denied and not _begins_anew(group.tokens[0]):
             continue  # "do not turn and drive" denies both
         elif steps and _repeats_all(group):
             return None  # or only the last step?

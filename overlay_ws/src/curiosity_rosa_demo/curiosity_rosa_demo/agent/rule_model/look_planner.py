@@ -117,10 +117,11 @@ def next_look(
     calls = {tool: 0.0 if tool in free else price for tool, price in prices.items()}
     capture = calls['capture_and_score']
     arc = min(calls['turn_left'], calls['turn_right']) / motions.longest_s
+    ahead = calls['move_forward'] / motions.longest_s
     rates = _Prices(
         look=capture + calls['mast_open'] + calls['mast_close'],
-        radian=arc / motions.speeds.turn,
-        metre=calls['move_forward'] / motions.longest_s / motions.speeds.straight,
+        radian=(arc + COST_PER_SECOND) / motions.speeds.turn,
+        metre=(ahead + COST_PER_SECOND) / motions.speeds.straight,
     )
     reached = _reached(pose, motions, obstacles, first_at_most)
     limited, anywhere = bool(obstacles or first_at_most), reached[1:]
