@@ -176,6 +176,16 @@ UNDECODABLE: list[tuple[bytes, str]] = [
 ]
 
 
+@given(st.integers(8, 200), st.integers(8, 200), st.integers(1, 400))
+def test_a_part_of_the_pixels_shows_the_whole_picture(width: int, height: int, least: int) -> None:
+    data = jpeg(ground(width, height))
+    whole, part = decode_picture(data), decode_picture(data, least)
+    assert min(least, max(width, height)) <= max(part.shape[:2])
+    assert max(part.shape[:2]) <= max(2 * least, max(width, height) / 8 + 1)
+    small: Any = cv2.resize(whole, part.shape[1::-1], interpolation=cv2.INTER_AREA)
+    assert psnr(part, small.astype(np.float64)) >= 25.0
+
+
 @settings(max_examples=examples(150))
 @given(st.sampled_from(sorted(SUBSAMPLINGS)), st.booleans(), st.floats(0, 1, exclude_max=True))
 def test_every_cut_is_refused_and_a_wrong_byte_gives_a_picture_or_the_reason(

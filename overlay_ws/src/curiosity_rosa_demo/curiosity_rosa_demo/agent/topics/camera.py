@@ -45,8 +45,9 @@ class CameraFeed:
         self._last_error = ''  # why the newest frame could not be used
 
     def picture(self, longest_px: int = WHOLE) -> Picture | None:
-        """The newest valid frame, of any age, its longer side at most ``longest_px``; keeps the
-        camera on for KEEP_ON_S. Thread-safe. Who asks for the same size shares the work.
+        """The newest valid frame, of any age; keeps the camera on for KEEP_ON_S. Its longer side
+        is at most ``longest_px``, twice that of a camera that sends JPEGs. Thread-safe. Who asks
+        for the same size shares the work.
         """
         self._camera.request_frames(KEEP_ON_S)
         with self._encoding:
@@ -83,16 +84,18 @@ def _picture_of(frame: Frame, longest_px: int, quality: int) -> Picture:
 
 
 def _jpeg_of(frame: Frame, longest_px: int, quality: int) -> bytes:
+    """A part of a JPEG's pixels, or all, is made quickly; any other size of them is not."""
     message = frame.message
-    if not isinstance(message, Image):
-        data = bytes(message.data)
-        # picture_size raises ImageError for a truncated image
-        if max(picture_size(data)) <= longest_px and is_jpeg(data):
-            return data
+    data = b'' if isinstance(message, Image) else bytes(message.data)
+    # picture_size raises ImageError for a truncated image
+    if data and max(picture_size(data)) <= 2 * longest_px and is_jpeg(data):
+        return data
     # Imported only when needed: it imports OpenCV.
-    from curiosity_rosa_demo.imaging.pixels import encode_jpeg, pixels_of, shrunk
+    from curiosity_rosa_demo.imaging.pixels import decode_picture, encode_jpeg, raw_pixels, shrunk
 
-    return encode_jpeg(shrunk(pixels_of(message), longest_px), quality)
+    if isinstance(message, Image):
+        return encode_jpeg(shrunk(raw_pixels(message), longest_px), quality)
+    return encode_jpeg(shrunk(decode_picture(data, longest_px), 2 * longest_px), quality)
 
 
 # --- The rover's pictures for the skill ``look`` and for a model that can see ------------------

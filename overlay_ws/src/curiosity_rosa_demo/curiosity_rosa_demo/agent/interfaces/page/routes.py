@@ -165,7 +165,8 @@ def image_routes(
     @router.get('/frame.jpg')
     async def frame(px: Annotated[int, Query(ge=1, le=MAX_PX)] = MAX_PX) -> Response:
         """The newest frame of the camera, its longer side at most ``px``, rounded up to a multiple
-        of STEP_PX. 204 if there is none, which is no error of the page.
+        of STEP_PX; a JPEG of the camera that is not much larger comes as it is. 204 if there is
+        none, which is no error of the page.
         """
         try:
             size = STEP_PX * math.ceil(px / STEP_PX)

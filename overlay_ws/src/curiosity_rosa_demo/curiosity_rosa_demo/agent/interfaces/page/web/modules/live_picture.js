@@ -1,7 +1,7 @@
 // The newest frame of a camera, requested one at a time while it is in sight. A stream would occupy a
 // connection that a stop may need. The page of a robot and that of a fleet show it.
 
-const SHARE_S = 0.04; // all open pages together send 25 requests a second at most
+const SHARE_S = 0.15; // all open pages together send 7 requests a second at most
 const RETRY_MS = 1000;
 const LEAST_WAIT_MS = 20;
 
