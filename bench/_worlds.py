@@ -200,7 +200,8 @@ def optimum(world: World, config: Config) -> float | None:
     if not world.has_light:
         return None
     if missing_m <= 0.0:
-        return look
+        # the tool refuses a picture unless the mast is open
+        return look if world.mast == 'open' else look + costs['mast_open']
     if world.obstacles and not _has_a_way(world, config):
         return None  # between its rocks a rover that cannot reverse may have no way out
     # The adapter has not confirmed any mast at the start: a drive needs a mast_close.
