@@ -44,6 +44,7 @@ def status_of(rules: Rules, rivals: Mapping[str, list[str]] | None = None) -> St
         'mast_is_open': is_open,
         'move_allowed': rules.move_allowed,
         'moving': rules.moving,
+        'stopping': rules.stopping,
         'last_error_reason': rules.last_error,
         'rover_x': x,
         'rover_y': y,

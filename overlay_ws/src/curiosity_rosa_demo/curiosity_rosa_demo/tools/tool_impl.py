@@ -208,17 +208,25 @@ class ToolRun:
             if elapsed < duration_s and time.monotonic() > deadline:
                 slow = f'only {elapsed:.1f} of {duration_s:g} s passed within {longest_s:g} s'
                 return _ended_early(ServiceFailed(f'simulated time is too slow, {slow}'))
-            if time.monotonic() >= status_at:
+            if elapsed >= duration_s or time.monotonic() >= status_at:
                 status_at = time.monotonic() + STATUS_PERIOD_S
-                status = self._client.status()
-                if not status.get('moving'):
-                    reason = status.get('last_error_reason') or 'the rover was stopped'
-                    why_ended = answered_failure(str(reason), 'the motion')
-                    ended, code = _ended_early(why_ended), RefusalCode.SAFETY_VIOLATION.value
-                    if why_ended.code == RefusalCode.STOPPED:
-                        ended = ServiceFailed(f'{code}: {ended}', code)
+                if (ended := self._end()) is not None:
                     return ended
         return None
+
+    def _end(self) -> ServiceFailed | None:
+        """Why the motion is over by now; None: it goes on. An adapter that has begun anew stops
+        the rover: without the motion it may say that all is well once this is still.
+        """
+        status = self._client.status()
+        if status.get('moving') and not status.get('stopping'):
+            return None
+        reason = status.get('last_error_reason') or 'the rover was stopped'
+        why = answered_failure(str(reason), 'the motion')
+        ended, code = _ended_early(why), RefusalCode.SAFETY_VIOLATION.value
+        return (
+            ServiceFailed(f'{code}: {ended}', code) if why.code == RefusalCode.STOPPED else ended
+        )
 
     def _seconds(self) -> float:
         """The time for motion durations, in seconds: simulated if active, else steady."""

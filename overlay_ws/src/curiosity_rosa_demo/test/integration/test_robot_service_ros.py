@@ -36,6 +36,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from harness import Sandbox, wait_until
 import numpy as np
 import pytest
+from rclpy.duration import Duration
 from sensor_msgs.msg import CompressedImage
 from std_msgs.msg import String
 
@@ -157,6 +158,29 @@ def test_a_capture_has_the_picture_with_the_stamp_of_its_frame(
     capture = kept.of(event)
     assert capture is not None
     assert capture.picture.jpeg == jpeg(40)
+
+
+def test_the_picture_of_a_capture_is_found_while_its_topic_still_holds_it(
+    sandbox: Sandbox,
+) -> None:
+    """Later pictures are published on the same topic."""
+    publisher = sandbox.node.create_publisher(CompressedImage, CAPTURES, history_qos(1))
+    kept = Captures(sandbox.node, CONFIG, lambda: POSE)
+    kept.record_event(new_event(TraceKind.ACT, 'x', tool_name='capture_and_score'))
+    wait_until(lambda: publisher.get_subscription_count() == 1, 'it to listen')
+    own, later = compressed(jpeg(40)), compressed(jpeg(160))
+    own.header.stamp.sec, later.header.stamp.sec = 7, 8
+    for each in (own, later):
+        publisher.publish(each)
+        assert publisher.wait_for_all_acked(Duration(seconds=20))
+    kept.record_event(captured(0.8, data={'image_stamp_s': 7.0}))
+    (capture,) = wait_until(kept.recent, 'the picture')
+    assert capture.picture.jpeg == jpeg(40)
+    wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
+    for kind in (TraceKind.ACT, TraceKind.ERROR):  # one that fails
+        kept.record_event(new_event(kind, 'x', tool_name='capture_and_score', ok=False))
+    wait_until(lambda: publisher.get_subscription_count() == 0, 'it to be left alone')
+    assert len(kept.recent()) == 1
 
 
 def test_a_capture_without_a_picture_is_not_waited_for(

@@ -162,6 +162,16 @@ def test_a_motion_that_something_ended_says_so_and_how_far_it_came(reason: str, 
     assert result.data['distance_m'] == pytest.approx(rover.state.pose.x, rel=0.1)
 
 
+def test_a_motion_that_was_stopped_just_before_its_end_is_no_success() -> None:
+    for is_stopping in (False, True):  # an adapter that begins anew stops the rover by itself
+        rover = SimulatedRover(extra_status={'stopping': is_stopping})
+        if not is_stopping:
+            rover.faults['get_status'] = in_turn(rover.halt)
+        result = run_tool(rover, 'move_forward', duration_s=0.2)
+        assert result.error_reason == 'Motion ended early: the rover was stopped'
+        assert orders_of(rover) == ['move_forward', 'move_stop']
+
+
 IMPATIENT = SHIPPED.changed(
     thresholds={'motion': {'clock_max_age_s': 0.3, 'slowest_real_time_factor': 0.5}}
 )

@@ -25,7 +25,7 @@ import threading
 import time
 from typing import Any, NamedTuple
 
-from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent
+from curiosity_rosa_demo.domain.models import RoverPose, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.pictures import (
     AnalyzedGround,
     Capture,
@@ -34,14 +34,16 @@ from curiosity_rosa_demo.domain.pictures import (
     MAX_PICTURE_BYTES,
     Picture,
 )
+from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
-PICTURE_TIMEOUT_S = 3.0  # longest wait for a picture; the capture is then dropped
+PICTURE_TIMEOUT_S = 5.0  # longest wait for a picture; the capture is then dropped
 POLL_PERIOD_S = 0.5
+LONGEST_CAPTURE_S = 15.0  # from its call to its result
 MAX_PICTURES = 5  # on a shelf
 
 
@@ -63,7 +65,7 @@ class Shelf:
     def _subscribe(self) -> None:
         if self._subscription is None:
             self._subscription = self._node.create_subscription(
-                CompressedImage, self._topic, self._on_picture, history_qos(1)
+                CompressedImage, self._topic, self._on_picture, history_qos(MAX_PICTURES)
             )
 
     def _unsubscribe(self) -> None:
@@ -108,7 +110,8 @@ class _PendingCapture(NamedTuple):
 
 class Captures(Shelf):
     """``pose`` returns the rover's pose; None: unknown. ``always_on``: keep one subscription. A
-    new one finds no publisher while a discovery server is away.
+    new one finds no publisher while a discovery server is away, and on a busy computer only after
+    seconds: so it is made when the capture is called, not when its result has come.
     """
 
     def __init__(
@@ -122,6 +125,7 @@ class Captures(Shelf):
         self._pose, self._threshold = pose, config.thresholds.quality.score_threshold
         self._pending: deque[_PendingCapture] = deque(maxlen=MAX_CAPTURES)
         self._captures: deque[Capture] = deque(maxlen=MAX_CAPTURES)
+        self._called_until_s = 0.0  # a picture may come of a capture that was called (steady)
         topic = config.topics.images.output_capture_compressed
         super().__init__(node, topic, lasting=always_on)
         self._timer = node.create_timer(POLL_PERIOD_S, self._drop_expired, clock=STEADY_CLOCK)
@@ -147,11 +151,19 @@ class Captures(Shelf):
 
     def record_event(self, event: TraceEvent) -> None:
         """Record an event of this agent. Callable from any thread except the spin thread."""
+        if event.tool_name == CAPTURE:
+            is_called = event.kind is TraceKind.ACT
+            with self._changed:
+                self._called_until_s = time.monotonic() + LONGEST_CAPTURE_S if is_called else 0.0
+                if is_called:
+                    self._subscribe()
         taken = CaptureTaken.of(event)
         if taken is None or not taken.ok or taken.score is None:
             return
         pending = _PendingCapture(event, taken, self._pose(), time.monotonic())
         with self._changed:
+            if taken.stamp_s is None:  # only the next subscription tells it from earlier ones
+                self._unsubscribe()
             self._pending.append(pending)
             self._take()  # its picture may have come before its event
             if self._pending:
@@ -171,7 +183,7 @@ class Captures(Shelf):
             while sum(len(each.picture.jpeg) for each in self._captures) > MAX_KEPT_BYTES:
                 self._captures.popleft()
             break
-        if not self._pending:
+        if not self._pending and time.monotonic() >= self._called_until_s:
             self._unsubscribe()
         self._changed.notify_all()
 
