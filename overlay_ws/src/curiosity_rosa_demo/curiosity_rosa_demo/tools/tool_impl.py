@@ -224,9 +224,9 @@ class ToolRun:
         reason = status.get('last_error_reason') or 'the rover was stopped'
         why = answered_failure(str(reason), 'the motion')
         ended, code = _ended_early(why), RefusalCode.SAFETY_VIOLATION.value
-        return (
-            ServiceFailed(f'{code}: {ended}', code) if why.code == RefusalCode.STOPPED else ended
-        )
+        if why.code != RefusalCode.STOPPED:
+            return ended
+        return ServiceFailed(f'{code}: {ended}', code)
 
     def _seconds(self) -> float:
         """The time for motion durations, in seconds: simulated if active, else steady."""
