@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 import itertools
+import threading
 import time
 
 from curiosity_rosa_demo.agent.topics import camera, captures, node_health
@@ -128,10 +129,14 @@ def test_a_capture_has_its_picture_and_place(sandbox: Sandbox) -> None:
         new_event(TraceKind.ACT, 'x', tool_name='capture_and_score'),
     ):
         kept.record_event(no_capture)
+    wait_until(lambda: publisher.get_subscription_count() == 1, 'the subscription')
+    is_over = threading.Event()
+    sandbox.node.executor.create_task(is_over.wait, 10.0)  # a busy computer
     publisher.publish(compressed(jpeg(10)))
     publisher.publish(compressed(jpeg(90)))  # latched: the last one counts
     event = captured(0.8, data={'is_good': True})
     kept.record_event(event)
+    is_over.set()
     (capture,) = wait_until(kept.recent, 'the picture')
     assert (capture.event_id, capture.score, capture.is_good) == (event.event_id, 0.8, True)
     assert capture.picture.jpeg == jpeg(90)

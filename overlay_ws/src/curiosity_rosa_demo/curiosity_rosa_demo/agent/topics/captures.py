@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 import json
 import math
 from pathlib import Path
@@ -49,14 +50,14 @@ MAX_PICTURES = 5  # on a shelf
 
 class Shelf:
     """The newest pictures of a topic by the stamp of their frame. ``lasting``: it keeps one
-    subscription; else there is one between ``_subscribe`` and ``_unsubscribe``. ``_changed``
-    guards it.
+    subscription; else there is one between ``_subscribe`` and ``_unsubscribe``, and what is still
+    in the queue of an earlier one counts no more. ``_changed`` guards it.
     """
 
     def __init__(self, node: Node, topic: str, *, lasting: bool) -> None:
         self._node, self._topic, self._lasting = node, topic, lasting
         self._changed = threading.Condition()
-        self._pictures: deque[tuple[float, Picture]] = deque(maxlen=MAX_PICTURES)
+        self._pictures: deque[tuple[float, Picture]] = deque()
         self._done_with: list[Any] = []  # subscriptions to destroy in the spin thread
         self._subscription: Any = None
         if lasting:
@@ -64,8 +65,12 @@ class Shelf:
 
     def _subscribe(self) -> None:
         if self._subscription is None:
+            pictures = self._pictures = deque(maxlen=MAX_PICTURES)
             self._subscription = self._node.create_subscription(
-                CompressedImage, self._topic, self._on_picture, history_qos(MAX_PICTURES)
+                CompressedImage,
+                self._topic,
+                partial(self._on_picture, pictures),
+                history_qos(MAX_PICTURES),
             )
 
     def _unsubscribe(self) -> None:
@@ -73,16 +78,18 @@ class Shelf:
         if self._subscription is not None and not self._lasting:
             self._done_with.append(self._subscription)
             self._subscription = None
-            self._pictures.clear()
+            self._pictures = deque()
 
-    def _on_picture(self, message: CompressedImage) -> None:
+    def _on_picture(
+        self, pictures: deque[tuple[float, Picture]], message: CompressedImage
+    ) -> None:
         """Runs in the spin thread. Ignores a picture that is larger than MAX_PICTURE_BYTES."""
         if len(message.data) > MAX_PICTURE_BYTES:
             return
         stamp = message.header.stamp
         picture = Picture(bytes(message.data), time.time(), time.monotonic())
         with self._changed:
-            self._pictures.append((stamp.sec + stamp.nanosec * 1e-9, picture))
+            pictures.append((stamp.sec + stamp.nanosec * 1e-9, picture))
             self._take()
             self._changed.notify_all()
 
