@@ -511,14 +511,30 @@ def test_what_cannot_be_cancelled_outlasts_a_pause_and_ends_with_a_stop(tmp_path
             bench.becomes('mast_rotate', 'CANCELLED')
 
 
-def test_a_motion_that_was_interrupted_is_not_repeated(bench: RuntimeBench) -> None:
-    bench.runs(':forward 2')
-    bench.console.handle_line(':pause')
+@pytest.mark.parametrize('later_run', [False, True])
+def test_a_motion_that_was_interrupted_is_not_repeated(tmp_path: Path, later_run: bool) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs(':forward 2')
+        if not later_run:
+            bench.console.handle_line(':pause')
+            is_not_repeated(bench, ran=1)
+    if later_run:
+        with RuntimeBench(tmp_path) as bench:
+            is_not_repeated(bench, ran=0)
+
+
+def is_not_repeated(bench: RuntimeBench, *, ran: int) -> None:
     bench.becomes('move_forward', 'PAUSED')
     bench.console.handle_line(':resume')
     bench.becomes('move_forward', 'FAILED')
-    assert 'a motion is not repeated by itself' in bench.task('move_forward').reason
-    assert len(bench.session.ran) == 1
+    told = 'a motion is not repeated by itself'
+    bench.until(lambda: any(told in line for line in bench.said), 'its end to be told')
+    assert sum(told in line for line in bench.said) == 1
+    assert told in bench.task('move_forward').reason
+    assert len(bench.session.ran) == ran
+
+
+def test_a_crash_is_told_with_what_becomes_of_the_tasks() -> None:
     begun, turn = Task('move_forward', metadata={'begun': True}), Task('react')
     for tasks, text in (
         ([], 'no task was running'),

@@ -219,10 +219,10 @@ class Runtime:
     def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
         """Let tasks run, and return the unfinished tasks of an earlier run.
 
-        With ``go_on`` they resume, but for those of a run that ended in SAFE, and ``ended`` is
-        called for each. Otherwise they are held: a rover that was just switched on must not move
-        without an operator. The kernel's own charge task resumes in any case. Raises TaskError;
-        then no task will run.
+        With ``go_on`` they resume, but for those of a run that ended in SAFE. Otherwise they are
+        held: a rover that was just switched on must not move without an operator; only the
+        kernel's own charge task resumes, and is not returned. ``ended`` is called for each that is
+        returned. Raises TaskError; then no task will run.
         """
 
         async def start_loop() -> list[Task]:
@@ -232,9 +232,8 @@ class Runtime:
             if not go_on:
                 unfinished = [task for task in unfinished if task.name != 'charge']
             for task in unfinished:
-                if go_on:
-                    self.call_on_end(task, ended)
-                else:
+                self.call_on_end(task, ended)
+                if not go_on:
                     with suppress(TaskError):  # the task has just ended
                         await self.runner.pause(task.id, LEFT_OVER_REASON)
             self.event_loop.start_job(self.runner.run_loop())
