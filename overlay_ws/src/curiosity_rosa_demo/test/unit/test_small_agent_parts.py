@@ -506,6 +506,19 @@ def test_an_answer_that_is_no_call_is_left_alone() -> None:
         assert with_tool_call(json.loads(json.dumps(answer))) == answer
 
 
+def test_a_text_that_the_grammar_cut_ends_with_a_whole_word() -> None:
+    whole = 'five ' * (MAX_TEXT_CHARS // 5 - 1)
+    for text, told in (
+        ('It is dark.', 'It is dark.'),
+        (f'{whole}witho', f'{whole.rstrip()}…'),
+        ('x' * MAX_TEXT_CHARS, f'{"x" * (MAX_TEXT_CHARS - 1)}…'),
+    ):
+        call = {'tool': 'decide', 'arguments': {'reason': text, 'sure': 0.5}}
+        answer = with_tool_call({'choices': [{'message': {'content': json.dumps(call)}}]})
+        (made,) = answer['choices'][0]['message']['tool_calls']
+        assert json.loads(made['function']['arguments']) == {'reason': told, 'sure': 0.5}
+
+
 texts = st.lists(st.text('ab ', max_size=60), max_size=8)
 
 

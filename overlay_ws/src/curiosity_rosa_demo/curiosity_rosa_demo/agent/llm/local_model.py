@@ -53,14 +53,20 @@ def forced_request(body: Json) -> Json:
 
 
 def with_tool_call(answer: Json) -> Json:
-    """``answer`` of a forced request, with its text as a tool call; unchanged if it is none."""
+    """``answer`` of a forced request, with its text as a tool call; unchanged if it is none. A
+    text that fills the grammar's limit was cut: it ends with its last whole word and "…".
+    """
     for choice in answer.get('choices') or ():
         try:
             call = json.loads(choice['message']['content'])
         except (ValueError, TypeError, KeyError):
             continue
-        if isinstance(call, dict) and set(call) == {'tool', 'arguments'}:
-            function = {'name': call['tool'], 'arguments': json.dumps(call['arguments'])}
+        arguments = call.get('arguments') if isinstance(call, dict) else None
+        if isinstance(arguments, dict) and set(call) == {'tool', 'arguments'}:
+            for name, value in arguments.items():
+                if isinstance(value, str) and len(value) == MAX_TEXT_CHARS:
+                    arguments[name] = f'{value[:-1].rpartition(" ")[0] or value[:-1]}…'
+            function = {'name': call['tool'], 'arguments': json.dumps(arguments)}
             calls = [{'id': '', 'type': 'function', 'function': function}]
             choice['message'].update(content=None, tool_calls=calls)
             choice['finish_reason'] = 'tool_calls'
