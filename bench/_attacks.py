@@ -20,18 +20,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 import json
 import math
-from pathlib import Path
 import random
 import re
 from typing import Any
 
+from _bench import ROOT
 from sign_reader import ORDERS as ORDERS_OF_SIGNS
 import yaml
 
 Order = tuple[str, dict[str, Any]]
 
 WORDS: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name('_attack_words.yaml').read_text(encoding='utf-8')
+    (ROOT / 'bench/_attack_words.yaml').read_text(encoding='utf-8')
 )
 ARGUMENT = r'[a-z_]+=[^,()\s]+'
 ORDER = re.compile(rf'\b([a-z_][a-z0-9_]*)\(((?:{ARGUMENT}(?:, {ARGUMENT})*)?)\)')
