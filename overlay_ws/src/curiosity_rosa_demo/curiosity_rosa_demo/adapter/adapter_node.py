@@ -68,7 +68,7 @@ from std_srvs.srv import Trigger
 SHUTDOWN_TIMEOUT_S = 2.0
 PART_WAIT_MARGIN_S = 1.0
 READY_CHECK_S = 0.05
-STOP_LANE = 'adapter_stop'
+STOP_LANE, MOTION_LANE, PART_LANE = 'adapter_stop', 'adapter_motion', 'adapter_mast'
 OPEN_STOP_CALLS = 10  # whose answers are still awaited, while the stop is called again
 Step = Callable[[], None]
 Refuse = Callable[[str], None]  # its argument: the reason
@@ -103,6 +103,8 @@ class AdapterApp:
         self._shutting_down = False  # True: no motion is started any more
         self._closing = False
         self._stops_asked = 0
+        # Of them, those that were asked before the call which the lane serves had come.
+        self._stops_before = {MOTION_LANE: 0, PART_LANE: 0}
         self._wakeup_at = 0.0  # of the guard thread
         self._stop_calls = deque[Future | None](maxlen=OPEN_STOP_CALLS)
         wheels = len(self._limits.wheel_joints) if robot.mobile_base else 0
@@ -141,7 +143,7 @@ class AdapterApp:
 
     def _create_services(self) -> list[Node]:
         names = self._config.topics.adapter
-        own = [Node(name) for name in (STOP_LANE, 'adapter_motion', 'adapter_mast')]
+        own = [Node(name) for name in (STOP_LANE, MOTION_LANE, PART_LANE)]
         stop, motion, mast = own
         self.node.create_service(Trigger, names.get_status.name, self._serve_status)
         self._serve(stop, names.move_stop.name, self._stop_rover)
@@ -321,6 +323,9 @@ class AdapterApp:
         with self._taking() as rules:
             number = rules.request_stop()
             self._stops_asked += 1
+        for lane in self._stops_before:  # the calls that wait there came before this stop
+            passed = partial(self._stops_before.update, {lane: self._stops_asked})
+            self._threads[lane].post_behind(passed)
 
         def stopped() -> bool:
             done = rules.stops_ended >= number and not rules.pending
@@ -336,7 +341,7 @@ class AdapterApp:
 
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
-        command, stops_before = self._commands[name], self._stops_asked
+        command, stops_before = self._commands[name], self._stops_before[MOTION_LANE]
         waits = self._rules.stopping
         if waits or not command.channel.is_ready():
             self._make_ready(command.channel, partial(self._rules.check_motion, name))
@@ -360,7 +365,7 @@ class AdapterApp:
         ended. Raises MotionRefused.
         """
         command, settings = self._commands[name], part.commands[name]
-        stops_before = self._stops_asked
+        stops_before = self._stops_before[PART_LANE]
         self._make_ready(command.channel, partial(self._rules.check_part, part.name, name))
         over = threading.Event()  # what is told later is no news of this call
 

@@ -82,14 +82,17 @@ class SpinThread:
         """Run ``work`` in the thread, between its callbacks. Thread-safe."""
         self._executor.create_task(work)
 
+    def post_behind(self, work: Callable[[], object]) -> None:
+        """Run ``work`` in the thread, after the callbacks that are due by now. Thread-safe."""
+        # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
+        self.post(lambda: self.post(work))
+
     def await_queued(self, timeout_s: float) -> bool:
         """Wait until the callbacks that are due by now have run. Returns whether they did. Not
         for a callback of this thread.
         """
         reached = threading.Event()
-
-        # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
-        self.post(lambda: self.post(reached.set))
+        self.post_behind(reached.set)
         return reached.wait(timeout_s)
 
     def close(self) -> None:

@@ -35,6 +35,7 @@ from adapter_world import (
     TURN_RADPS,
     Witness,
 )
+from curiosity_rosa_demo.adapter.rules import STOPPED_WHILE_STARTING
 from curiosity_rosa_demo.domain.adapter_status import encode_heartbeat
 from curiosity_rosa_demo.domain.models import (
     AGENT_IS_SILENT,
@@ -497,6 +498,22 @@ def test_a_stop_is_served_while_another_call_hangs(shared_adapter: SharedAdapter
         assert near(world.mast(), *CLOSED) == hanging.result().success
 
 
+@EXECUTORS
+def test_a_stop_also_ends_a_motion_that_waits_behind_another(
+    shared_adapter: SharedAdapter, program: str
+) -> None:
+    with shared_adapter.lend(program=program) as world:
+        world.fault(fault_services=['turn_left:late:0.3'])
+        answers = [world.ask_later('turn_left')]
+        wait_until(lambda: world.status()['moving'], 'the first to be on its way')
+        answers.append(world.ask_later('move_forward'))
+        world.does('move_stop')
+        wait_until(lambda: all(answer.done() for answer in answers), 'both to be answered')
+        assert {answer.result().message for answer in answers} == {STOPPED_WHILE_STARTING}
+        assert world.stands()
+        world.does('move_forward')  # asked for after the stop
+
+
 def test_a_graph_that_does_not_answer_delays_no_start_no_stop_and_no_zero_twist(
     sandbox: Sandbox,
 ) -> None:
@@ -557,7 +574,7 @@ REFUSALS = {
     NEED_TO_CLOSE_MAST,
     NEED_TO_OPEN_MAST,
     'Mast is moving',
-    'Stopped while starting',
+    STOPPED_WHILE_STARTING,
 }
 
 
