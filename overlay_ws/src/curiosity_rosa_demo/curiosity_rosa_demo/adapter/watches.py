@@ -145,7 +145,8 @@ class DriveWatch:
     rover is stopped, and refused until the angle is ``TILT_HYSTERESIS_RAD`` below the limit.
     - Odometry falls silent: nobody knows how far the rover drives. A warning follows after
     ``odometry_max_age_s``, a stop after ``odometry_stop_s``. The silence counts from the newest
-    message, or from the start of the drive if that is later: after a stop the rover may try again.
+    message whose speeds are numbers, or from the start of the drive if that is later: after a stop
+    the rover may try again.
     A rover whose odometry was never heard drives without it.
     - A driver falls silent: the wheels keep their last command for ever. The demo's nodes repeat
     theirs, ``run_demo`` the Twist and ``move_wheel`` the speeds of the wheels: one that falls
@@ -207,7 +208,8 @@ class DriveWatch:
         finite.
         """
         now, limit = self._time.simulated, self._drive.tilt_limit_rad
-        self._heard = self._time.steady, now
+        if math.isfinite(speed) and math.isfinite(turn_rate):
+            self._heard = self._time.steady, now
         if tilt_rad is not None and limit > 0.0:
             is_tilted = tilt_rad > (limit - TILT_HYSTERESIS_RAD if self.refusal else limit)
             tilt, limit = math.degrees(tilt_rad), math.degrees(limit)

@@ -496,9 +496,9 @@ class Drive:
         self.time, self._period_s, self._noise = at(0.0, factor=factor), period_s, noise
         self.watch = DriveWatch(THRESHOLDS, self.time)
 
-    def hear(self) -> None:
+    def hear(self, speed: float = 0.5, turn_rate: float = 0.0) -> None:
         """Odometry, of no known place."""
-        self.watch.record(None, 0.5, 0.0, None)
+        self.watch.record(None, speed, turn_rate, None)
 
     def after(self, seconds: float) -> tuple[str, str]:
         """The warning, and the reason to stop."""
@@ -529,12 +529,19 @@ slow = st.floats(1.0, 10.0)  # steady seconds of a simulated one
 
 
 @settings(max_examples=examples(100), deadline=None)
-@given(slow, st.floats(0.0, 30.0), st.floats(0.0, 30.0), st.lists(st.floats(0.0, 0.99)))
+@given(
+    slow,
+    st.floats(0.0, 30.0),
+    st.floats(0.0, 30.0),
+    st.lists(st.floats(0.0, 0.99)),
+    st.sampled_from([(), (math.nan, 0.0), (0.5, math.nan), (math.inf, math.inf)]),
+)
 def test_each_silence_is_warned_of_once_and_stopped_in_time(
-    factor: float, driven_s: float, old_s: float, gaps: list[float]
+    factor: float, driven_s: float, old_s: float, gaps: list[float], no_number: tuple[float, ...]
 ) -> None:
     """Whether it begins during the motion or ``old_s`` before it; and odometry that comes in time,
-    or was never heard, brings neither, at any pace of the simulation.
+    or was never heard, brings neither, at any pace of the simulation. A speed that is no number
+    ends no silence.
     """
     drive, silent_from = Drive(factor=factor), old_s
     drive.hear()
@@ -546,6 +553,8 @@ def test_each_silence_is_warned_of_once_and_stopped_in_time(
         assert drive.after(CHECK_S) == ('', '')
     stops_at, told = silent_from + STOP_S * factor, []
     while drive.time.steady + CHECK_S < stops_at - 0.01:
+        if no_number:
+            drive.hear(*no_number)
         told.append(drive.after(CHECK_S))
     assert [each for each in told if any(each)] == [('No odometry for 1 s of a motion', '')]
     assert drive.after(stops_at - drive.time.steady + 0.01) == ('', 'No odometry for 3 s')
