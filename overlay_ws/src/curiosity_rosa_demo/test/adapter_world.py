@@ -194,6 +194,18 @@ class AdapterWorld:
         """Change parameters of the rover."""
         assert self.box.set_parameters('curiosity_stand_in', **values) == []
 
+    @contextmanager
+    def repeated(self, topic: str, message: Any) -> Iterator[None]:
+        """A frozen sensor: somebody publishes the same message again and again."""
+        node = self.box.node
+        publisher = node.create_publisher(type(message), topic, 10)
+        timer = node.create_timer(0.1, lambda: publisher.publish(message))
+        try:
+            yield
+        finally:
+            node.destroy_timer(timer)
+            node.destroy_publisher(publisher)
+
     # --- bringing about ---------------------------------------------------------------------
 
     def settle(self) -> AdapterWorld:

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 import math
 import time
+from typing import Any
 import uuid
 
 from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, PERIOD_S, Presence
@@ -48,7 +49,7 @@ from sensor_msgs.msg import JointState, LaserScan
 from std_msgs.msg import Float64MultiArray, String
 
 PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-ODOMETRY, JOINTS, HEARTBEAT = 'odometry', 'joint states', 'heartbeat'
+ODOMETRY, JOINTS, HEARTBEAT, SCAN = 'odometry', 'joint states', 'heartbeat', 'scan'
 
 
 class Inputs:
@@ -76,6 +77,7 @@ class Inputs:
         self._heartbeat_topic = config.topics.status.kernel
         self._wheels = WheelSpeed(motion.wheel_joints if config.robot.mobile_base else ())
         self._scans = 0
+        self._newest: dict[str, tuple[Any, ...]] = {}  # by source: what tells it from a copy
         self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
 
         node.create_subscription(Odometry, rover.odometry, self._on_odometry, NEWEST_ONLY)
@@ -119,11 +121,21 @@ class Inputs:
     def _on_odometry(self, message: Odometry) -> None:
         pose, twist, q = message.pose.pose, message.twist.twist, message.pose.pose.orientation
         place = (pose.position.x, pose.position.y, yaw_of(q))
+        speed = math.hypot(twist.linear.x, twist.linear.y)
+        if self._is_copy(ODOMETRY, message, place, speed, twist.angular.z):
+            return
         with self._taking() as rules:
             self._received_s[ODOMETRY] = time.monotonic()
             known = place if all(map(math.isfinite, place)) else None
-            speed = math.hypot(twist.linear.x, twist.linear.y)
             rules.odometry(known, speed, twist.angular.z, tilt_of(q.x, q.y, q.z, q.w))
+
+    def _is_copy(self, source: str, message: Any, *reading: Any) -> bool:
+        """Whether it repeats the message before it, as a frozen sensor does: that is no news.
+        Without a stamp nobody can tell.
+        """
+        before, at_ns = self._newest.get(source), stamp_ns(message)
+        self._newest[source] = (at_ns, *reading)
+        return at_ns != 0 and self._newest[source] == before
 
     def _on_joints(self, message: JointState) -> None:
         """A message holds all joints of a controller, and may hold those of several."""
@@ -207,6 +219,8 @@ class Inputs:
     # --- the scan ---------------------------------------------------------------------------
 
     def _on_scan(self, message: LaserScan) -> None:
+        if self._is_copy(SCAN, message, message.header.frame_id):
+            return
         seen: tuple[bool, dict[str, float]] | tuple[()] = ()
         with suppress(TransformUnavailable):
             sensor = level_pose(

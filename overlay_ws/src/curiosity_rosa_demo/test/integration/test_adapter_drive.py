@@ -30,6 +30,7 @@ from harness import PREFIXES, Process, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import LaserScan
 from std_msgs.msg import String, UInt64
 from std_srvs.srv import Empty, Trigger
 
@@ -123,6 +124,12 @@ def test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again(sandbox: San
     world.wait_for_status('the scan again', obstacle_view='ahead')
     world.does('move_forward')
     wait_until(world.moves, 'the rover to move')
+    scans = sandbox.collect(LaserScan, '/scan')
+    wait_until(lambda: scans, 'a scan')
+    with world.repeated('/scan', scans[-1]):
+        world.fault(fault_scan=True)
+        world.wait_until_it_stands(10.0)
+        assert world.refuses('turn_left') == VIEW_LOST
 
 
 def test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves(sandbox: Sandbox) -> None:
