@@ -128,6 +128,8 @@ REFUSALS = [
     ('thresholds', 'tf: {max_age_s: .nan}', 'tf.max_age_s = nan: '),
     ('topics', 'tf: {world_frame: /}', "tf.world_frame = '/': not a frame name: no spaces"),
     ('topics', 'adapter: {move_stop: {type: a/b}}', "type = 'a/b': Input should be 'std_srvs"),
+    ('topics', 'curiosity: {move_stop: {name: /turn_left}}', "'/turn_left': must not be what tur"),
+    ('topics', 'adapter: {move_stop: {name: /adapter/get_status}}', 'must not be what get_status'),
     ('thresholds', 'light_model: {x_min: 5.0}', 'light_model.x_good = 5.0: must be greater than'),
     ('thresholds', 'telemetry: {obstacle_stop_m: 3.0}', 'clear_m = 2.3: must be greater than te'),
     ('thresholds', f'obstacles: {{parts: {{boom: {{{BOOM}}}}}}}', 'x_max = 1.0: must be greater'),

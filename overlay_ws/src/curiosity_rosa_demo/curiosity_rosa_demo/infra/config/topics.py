@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from curiosity_rosa_demo.infra.config.agent import AgentConfig, Prompts, ToolCosts
 from curiosity_rosa_demo.infra.config.base import (
@@ -42,6 +42,11 @@ class Service(Section, Generic[Type]):
     name: OwnName
     type: Type
 
+    @property
+    def request(self) -> tuple[object, ...]:
+        """Two services with the same one do the same."""
+        return (self.name,)
+
 
 TriggerService = Service[Literal['std_srvs/srv/Trigger']]
 
@@ -53,6 +58,11 @@ class RoverService(Section):
     name: RoverName
     type: Literal['std_srvs/srv/Empty', 'std_srvs/srv/Trigger', 'std_srvs/srv/SetBool']
     data: bool = True
+
+    @property
+    def request(self) -> tuple[object, ...]:
+        """As ``Service.request``."""
+        return self.name, self.data or not self.type.endswith('SetBool')
 
 
 AnyService = TypeVar('AnyService')
@@ -66,6 +76,13 @@ class MotionServices(Section, Generic[AnyService]):
     mast_open: AnyService
     mast_close: AnyService
     mast_rotate: AnyService
+
+    def rules(self) -> Iterator[Rule]:
+        """A stop that calls a motion would start it."""
+        stop: Any = self.move_stop
+        for name, service in self:
+            is_stop = service is not stop and service.request == stop.request
+            yield is_stop, ('move_stop', 'name'), f'must not be what {name} calls'
 
 
 class AdapterServices(MotionServices[TriggerService]):
