@@ -130,6 +130,12 @@ REFUSALS = [
     ('topics', 'adapter: {move_stop: {type: a/b}}', "type = 'a/b': Input should be 'std_srvs"),
     ('topics', 'curiosity: {move_stop: {name: /turn_left}}', "'/turn_left': must not be what tur"),
     ('topics', 'adapter: {move_stop: {name: /adapter/get_status}}', 'must not be what get_status'),
+    ('thresholds', 'motion: {still_speed_mps: 0.5}', 'still_speed_mps = 0.5: must be less than'),
+    (
+        'thresholds',
+        'motion: {still_speed_mps: 0.3, still_turn_radps: 0.03}',
+        'still_speed_mps = 0.3: must be less than',
+    ),
     ('thresholds', 'light_model: {x_min: 5.0}', 'light_model.x_good = 5.0: must be greater than'),
     ('thresholds', 'telemetry: {obstacle_stop_m: 3.0}', 'clear_m = 2.3: must be greater than te'),
     ('thresholds', f'obstacles: {{parts: {{boom: {{{BOOM}}}}}}}', 'x_max = 1.0: must be greater'),

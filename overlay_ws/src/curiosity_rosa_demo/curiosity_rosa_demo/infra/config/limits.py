@@ -218,6 +218,12 @@ class Thresholds(Section):
         stop_m = self.telemetry.obstacle_stop_m
         rule = f'must be greater than telemetry.obstacle_stop_m ({stop_m})'
         yield self.obstacles.clear_m <= stop_m, ('obstacles', 'clear_m'), rule
+        still, speeds = self.motion, self.speeds
+        least_mps = speeds.straight
+        if still.still_turn_radps >= speeds.turn:  # an arc is told from a standstill by its speed
+            least_mps = min(least_mps, speeds.arc)
+        rule = f'must be less than a motion of body has ({least_mps:g}), or that is a standstill'
+        yield still.still_speed_mps >= least_mps, ('motion', 'still_speed_mps'), rule
 
 
 # --- guardrails.yaml -------------------------------------------------------------------------
