@@ -26,6 +26,7 @@ from curiosity_rosa_demo.domain.models import NO_IMAGE_RECEIVED
 from curiosity_rosa_demo.imaging.image_header import MAX_PIXELS
 from curiosity_rosa_demo.infra.config.topics import Images
 from curiosity_rosa_demo.infra.ros_io import NEWEST_ONLY
+from curiosity_rosa_demo.infra.tf import stamp_ns
 from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage, Image
 
@@ -146,8 +147,16 @@ class Camera:
         if len(message.data) > MAX_FRAME_BYTES:
             return  # no camera's: the newest frame goes stale, which the callers report
         with self._frame_arrived:
+            if self._frames and _is_copy(message, self._frames[-1].message):
+                return
             self._received += 1
             frame = Frame(message, self._clock(), self._received)
             self._frames.append(frame)
             self._frame_arrived.notify_all()
         self._on_frame(frame)
+
+
+def _is_copy(message: CompressedImage | Image, before: CompressedImage | Image) -> bool:
+    """Whether a frozen camera repeats its picture. Without a stamp nobody can tell."""
+    at_ns = stamp_ns(message)
+    return at_ns != 0 and at_ns == stamp_ns(before) and bool(message.data == before.data)

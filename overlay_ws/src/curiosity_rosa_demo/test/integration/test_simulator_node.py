@@ -61,6 +61,7 @@ class Rover:
     def reset(self) -> None:
         """It stands, and sends all that it has."""
         self.camera_on = self.tf_on = True
+        self.camera_is_frozen = False  # it repeats its last picture
         self.has_camera_frame = False
         self.camera_turn = 0.4
         self.has_joints, self.fold, self.fold_speed = False, 1.57, 0.0  # radians, a tick
@@ -95,11 +96,12 @@ class Rover:
             turn, half = camera.transform.rotation, self.camera_turn / 2
             turn.y, turn.w = math.sin(half), math.cos(half)
             self.tf.publish(TFMessage(transforms=[link, camera][: 1 + self.has_camera_frame]))
+        if not self.camera_is_frozen:
+            self.picture = CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
+            self.picture.header.frame_id = 'camera'
+            self.picture.header.stamp = stamp
         if self.camera_on:
-            message = CompressedImage(format='jpeg', data=array.array('B', self.jpeg))
-            message.header.frame_id = 'camera'
-            message.header.stamp = stamp
-            self.images.publish(message)
+            self.images.publish(self.picture)
 
     def runs(self, ticks: int) -> None:
         """Wait until so many more pictures have been sent."""
@@ -260,10 +262,11 @@ def test_the_ground_of_the_last_capture_is_analyzed_by_the_cameras_own_pose(worl
 
 def test_each_failure_has_its_own_reason_and_the_node_survives_them_all(world: World) -> None:
     sandbox, rover = world.box, world.rover
-    rover.camera_on = False
-    assert failed(sandbox, 'Image is stale: ').endswith(' s old')
-    rover.camera_on = True
-    captured(sandbox)
+    for broken in ({'camera_on': False}, {'camera_is_frozen': True}):
+        vars(rover).update(broken)
+        assert failed(sandbox, 'Image is stale: ').endswith(' s old')
+        rover.reset()
+        captured(sandbox)
 
     whole = rover.jpeg
     rover.jpeg = whole[: len(whole) // 2]
