@@ -111,10 +111,12 @@ class SignalState:
     # --- what the topics show ---------------------------------------------------------------
 
     def odometry(self, now: float, message: Any) -> None:
-        """Of nav_msgs/Odometry."""
+        """Of nav_msgs/Odometry. One whose speeds are no numbers is none."""
         pose, twist = message.pose.pose, message.twist.twist
         speed = math.copysign(math.hypot(twist.linear.x, twist.linear.y), twist.linear.x)
         turn_rate, place, q = twist.angular.z, pose.position, pose.orientation
+        if not (math.isfinite(speed) and math.isfinite(turn_rate)):
+            return
         upright = 1.0 - 2.0 * (q.x * q.x + q.y * q.y)  # z of the body on z of the world
         tilt_rad = math.acos(max(-1.0, min(1.0, upright)))
         motion, drive, fence = self.thresholds.motion, self.thresholds.drive, self._fence

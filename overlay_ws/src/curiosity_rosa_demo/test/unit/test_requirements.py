@@ -15,6 +15,7 @@ import ast
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+import math
 from pathlib import Path
 import random
 
@@ -325,6 +326,15 @@ def test_a_body_that_settles_is_judged_as_the_guard_judges_it(
     watched.run(2.0)
     assert {verdict.requirement for verdict in watched.found} == found
     assert watched.disagreements == []
+
+
+def test_odometry_whose_speed_is_no_number_shows_neither_motion_nor_standstill() -> None:
+    signals, message = Watched().signals, Odometry()
+    message.twist.twist.linear.x = 0.5
+    for tick in range(30):
+        signals.odometry(tick / 10, message)
+        message.twist.twist.linear.x = math.nan
+    assert signals.at(2.9)['odometry_stale']
 
 
 @pytest.mark.parametrize(
