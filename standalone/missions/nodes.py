@@ -202,6 +202,9 @@ class SimulatedNode:
     def get_fully_qualified_name(self) -> str:
         return self.full_name
 
+    def resolve_topic_name(self, topic: str) -> str:
+        return topic
+
     def get_logger(self) -> _Logger:
         return _Logger()
 

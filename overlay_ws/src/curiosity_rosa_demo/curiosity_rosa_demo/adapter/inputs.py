@@ -97,7 +97,8 @@ class Inputs:
         subscribe_to_button(node, rover.e_stop, self._on_e_stop)
 
         name, identity = node.get_fully_qualified_name(), uuid.uuid4().hex
-        own = Presence(node=name, identity=identity, rover=rover.cmd_vel)
+        own_rover = node.resolve_topic_name(rover.cmd_vel)
+        own = Presence(node=name, identity=identity, rover=own_rover)
         self._others = OtherAdapters(own)
         self._presence = String(data=own.model_dump_json())
         topic = rover.adapter_presence

@@ -134,7 +134,10 @@ def test_a_rover_that_loses_its_view_is_stopped_until_it_sees_again(sandbox: San
 
 def test_the_adapter_of_a_second_overlay_stops_the_rover_until_it_leaves(sandbox: Sandbox) -> None:
     world = AdapterWorld(sandbox).drive()
-    second = sandbox.start('curiosity_rosa_demo', 'adapter_node', '-r', '__ns:=/r2')
+    # Its configuration has another name for the rover's topic, which a remapping leads there.
+    folder = sandbox.config_dir(topics={'rover': {'cmd_vel': 'cmd_vel'}})
+    remapped = ('-r', '__ns:=/r2', '-r', 'cmd_vel:=/cmd_vel')
+    second = sandbox.start('curiosity_rosa_demo', 'adapter_node', *remapped, config_dir=folder)
     world.wait_until_it_stands()
     status = world.wait_for_status(other_adapters=['/r2/adapter'], moving=False)
     assert not status['move_allowed']
