@@ -76,6 +76,21 @@ for name in ('get_publishers_info_by_topic', 'count_publishers', 'count_subscrib
     setattr(Node, name, blocked)
 {RUN_ADAPTER}
 """
+# The adapter whose last thread begins late: its services are there before.
+SLOW_START = f"""
+import threading
+from curiosity_rosa_demo.infra.process import SpinThread
+
+begin = SpinThread.__init__
+
+def begin_late(self, name, *nodes, **options):
+    if name == 'adapter_scan':
+        threading.Event().wait(2.0)
+    begin(self, name, *nodes, **options)
+
+SpinThread.__init__ = begin_late
+{RUN_ADAPTER}
+"""
 
 EXECUTORS = pytest.mark.parametrize(
     'program', ['', WITHOUT_EVENTS_EXECUTOR], ids=['events', 'single-threaded']

@@ -127,10 +127,11 @@ class AdapterApp:
         self._mismatch = ''  # as report.mismatch
         Diagnostics(self.node, self._config, 'rover', self._diagnose, losses)
         self._nodes = [self.node, *self._create_services(), self._inputs.scan_node]
-        self._threads = {
-            node.get_name(): SpinThread(node.get_name(), node, on_crash=process.crash)
-            for node in self._nodes
-        }
+        with self._lock:  # the first call may come before the last of them has begun
+            self._threads = {
+                node.get_name(): SpinThread(node.get_name(), node, on_crash=process.crash)
+                for node in self._nodes
+            }
         threading.Thread(target=self._run_guard, args=(process,), daemon=True).start()
         self._graph.start(
             self._calls.name_callers,

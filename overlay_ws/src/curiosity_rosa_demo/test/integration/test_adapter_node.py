@@ -32,6 +32,7 @@ from adapter_world import (
     RAISED_P,
     SharedAdapter,
     SILENT_GRAPH,
+    SLOW_START,
     SPEED,
     TURN_RADPS,
     Witness,
@@ -550,6 +551,15 @@ def test_killed_while_the_rover_moves_it_stops_it_first_when_it_is_back(sandbox:
         world.does('mast_close')
         world.does('move_forward')
         wait_until(world.moves, 'the rover to move again')
+
+
+@pytest.mark.parametrize('name', ['move_stop', 'move_forward'])
+def test_a_call_that_comes_while_it_starts_is_answered(sandbox: Sandbox, name: str) -> None:
+    world = AdapterWorld(sandbox, program=SLOW_START)
+    answer = world.ask_later(name)
+    wait_until(lambda: answer.done() or not world.adapter.alive, 'an answer')
+    assert world.adapter.alive, world.adapter.output()
+    assert answer.result().message in ('', NEED_TO_CLOSE_MAST, STOPPED_WHILE_STARTING)
 
 
 def test_told_to_end_it_starts_no_motion_that_waits(sandbox: Sandbox) -> None:
