@@ -129,6 +129,7 @@ REFUSALS = [
     ('topics', 'tf: {world_frame: /}', "tf.world_frame = '/': not a frame name: no spaces"),
     ('topics', 'adapter: {move_stop: {type: a/b}}', "type = 'a/b': Input should be 'std_srvs"),
     ('topics', 'curiosity: {move_stop: {name: /turn_left}}', "'/turn_left': must not be what tur"),
+    ('topics', 'rover: {wheel_commands: /cmd_vel}', "= '/cmd_vel': must not be cmd_vel"),
     ('topics', 'adapter: {move_stop: {name: /adapter/get_status}}', 'must not be what get_status'),
     ('thresholds', 'motion: {still_speed_mps: 0.5}', 'still_speed_mps = 0.5: must be less than'),
     (

@@ -125,6 +125,11 @@ class RoverTopics(Section):
     e_stop: RoverName
     adapter_presence: RoverName
 
+    def rules(self) -> Iterator[Rule]:
+        """A topic has one type: no zero Twist would be sent."""
+        rule = 'must not be cmd_vel; "" for a rover without this topic'
+        yield self.wheel_commands == self.cmd_vel, 'wheel_commands', rule
+
 
 class StatusTopics(Section):
     adapter: OwnName
