@@ -44,7 +44,7 @@ from curiosity_rosa_demo.trace.events import QuestionAsked
 from fake_robot import CONFIG, FakeRobot
 from harness import wait_until
 from page_site import chromium, DRIVE, fits, free_port, PLAN, Site, Tab
-from playwright.sync_api import Browser, BrowserContext, expect, Locator
+from playwright.sync_api import Browser, BrowserContext, expect, Locator, Route
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
@@ -512,6 +512,27 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     page.locator('body').press('l')
     yes.click()
     wait_until(lambda: len(robot.answers) == 1, 'the answer')
+
+
+def test_a_goal_on_the_map_shows_what_came_of_no_other_goal(tab: Tab) -> None:
+    page, asked = tab.page, list[Route]()
+    page.route('**/rehearsals*', lambda route: asked.append(route))
+    ground, card = page.locator('.terrain'), page.locator('.goal-card')
+    begin = card.get_by_role('button', name='Drive here')
+    ground.click(position={'x': 60, 'y': 60})
+    begin.click()
+    expect(card).to_contain_text('Rehearsing')
+    ground.click(position={'x': 60, 'y': 200})
+    expect(begin).to_be_visible()
+    with page.expect_response('**/rehearsals*'):
+        asked.pop().continue_()
+    begin.click()
+    expect(card).to_contain_text('Rehearsing')
+    expect(card.get_by_role('button', name='Drive there')).to_be_disabled()
+    expect(page.locator('.cr-forecast')).to_have_count(0)
+    asked.pop().continue_()
+    expect(card).to_contain_text('Rehearsal')
+    expect(card.get_by_role('button', name='Drive there')).to_be_enabled()
 
 
 SIZES = [(2560, 1440), (1920, 1080), (1280, 800), (820, 1180), (390, 844), (360, 740)]
