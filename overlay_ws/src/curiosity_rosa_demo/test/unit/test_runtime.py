@@ -779,8 +779,9 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         world = RobotBench(bench)
         with monkeypatch.context() as quick:
             quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
-            with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-                run(lambda: world.robot.order(late))
+            for give in (lambda: world.robot.order(late), lambda: world.robot.say('look around')):
+                with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+                    run(give)
 
         async def give_up() -> None:
             submitting = asyncio.ensure_future(world.robot.order(given_up))
@@ -791,7 +792,8 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         with bench.blocked_loop():
             run(give_up)
         run(lambda: world.robot.order(in_time))  # behind it
-        assert list(bench.tasks()) == ['in time']
+        bench.becomes('look around', 'CANCELLED')  # it was withdrawn
+        assert list(bench.tasks()) == ['look around', 'in time']
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
 
