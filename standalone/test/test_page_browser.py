@@ -747,6 +747,8 @@ def test_each_robot_has_its_state_its_question_and_its_picture(fleet_tab: FleetT
     ):
         expect(fleet_tab.robot(name)).to_contain_text(text)
         expect(fleet_tab.robot(name).get_by_role('img')).to_be_visible()
+        age = fleet_tab.robot(name).locator('.age-of-frame:not([data-stale])')
+        expect(age).to_have_text(re.compile(r'[0-5] s old'))
     expect(
         fleet_tab.robot('r2').get_by_role('link', name='Answer on the page of r2')
     ).to_be_visible()

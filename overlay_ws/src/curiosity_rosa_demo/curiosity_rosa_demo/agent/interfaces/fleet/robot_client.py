@@ -87,7 +87,7 @@ class RobotClient:
         answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=FRAME_PX)
         if answer.status_code != 200:
             raise RobotUnavailable('the camera gives no picture')
-        at = finite_float(answer.headers.get('X-Timestamp')) or 0.0
+        at = _number(answer.headers.get('X-Timestamp', ''))
         return Picture(answer.content, at, time.monotonic())
 
     async def stop(self, operator: str) -> RobotStopView:
@@ -122,6 +122,14 @@ class RobotClient:
         except (ValueError, TypeError, KeyError):
             detail = f'the agent answers with HTTP status {answer.status_code}'
         raise RobotUnavailable(detail)
+
+
+def _number(text: str) -> float:
+    """The finite number in ``text``; 0.0: there is none."""
+    try:
+        return finite_float(float(text)) or 0.0
+    except ValueError:
+        return 0.0
 
 
 class Newest(Generic[T]):
