@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 import http.client
 from pathlib import Path
 import re
@@ -38,6 +39,7 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
 from curiosity_rosa_demo.trace.events import QuestionAsked
@@ -135,7 +137,13 @@ def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
 
 def test_what_is_old_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
     wheels = tab.page.locator('.fact', has_text='Wheels').locator('dd')
-    frame, state = tab.page.locator('.age-of-frame'), robot.state
+    frame, state, picture = tab.page.locator('.age-of-frame'), robot.state, robot.picture
+
+    def picture_before_the_clock_was_set_back(longest_px: int) -> Picture | None:
+        found = picture(longest_px)
+        return found and replace(found, at=found.at + 3600.0)
+
+    robot.picture = picture_before_the_clock_was_set_back
     robot.brain_state = BrainState(robot=RobotState(ages_s={'odometry': 0.1}))
     expect(wheels).to_have_text('still')
     expect(wheels).not_to_have_attribute('data-old', '')

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 import time
 from typing import Any
 
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.page.routes import image_routes
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -145,8 +145,13 @@ async def test_a_stop_reaches_all_and_one_that_hangs_or_breaks_delays_none() -> 
 @contextmanager
 def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
     http = CONFIG.agent.http
-    app = partial(create_app, robot, settings=http, token=token)
-    with served(app, http) as url:
+
+    def make() -> FastAPI:
+        app = create_app(robot, settings=http, token=token)
+        app.include_router(image_routes(robot))
+        return app
+
+    with served(make, http) as url:
         yield url
 
 
@@ -166,6 +171,9 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
         mars = RobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
         read = await mars.read()
         assert (await mars.stop('')).ok
+        robot.picture_age_s = 1.5
+        frame = await mars.frame()
+        assert time.monotonic() - frame.received_s >= 1.5
     assert read['state']['brain_state']['tasks']['mode_reason'] == 'latched'
     assert [each['text'] for each in read['approvals']] == ['May I drive?']
     assert read['state']['ready'] == 'the adapter is missing'

@@ -87,8 +87,8 @@ class RobotClient:
         answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=FRAME_PX)
         if answer.status_code != 200:
             raise RobotUnavailable('the camera gives no picture')
-        at = _number(answer.headers.get('X-Timestamp', ''))
-        return Picture(answer.content, at, time.monotonic())
+        at, age_s = (_number(answer.headers.get(each, '')) for each in ('X-Timestamp', 'X-Age'))
+        return Picture(answer.content, at, time.monotonic() - age_s)
 
     async def stop(self, operator: str) -> RobotStopView:
         began = time.monotonic()
