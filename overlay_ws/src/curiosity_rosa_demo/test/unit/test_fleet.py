@@ -142,6 +142,20 @@ async def test_a_stop_reaches_all_and_one_that_hangs_or_breaks_delays_none() -> 
     assert 'r3: stopped (10 ms)' in summary(results)
 
 
+@in_loop
+async def test_a_success_is_shown_for_a_while_and_a_failure_until_the_next_stop() -> None:
+    times, robot = [100.0], Robot('r2', refuses='sent and not confirmed')
+    stops = StopAll([Robot('r1'), robot], clock=lambda: times[-1])
+    await stops.stop('Anna')
+    for now_s, shown in ((110.0, {'r1', 'r2'}), (110.1, {'r2'}), (1000.0, {'r2'})):
+        times.append(now_s)
+        assert set(stops.results()) == shown
+    robot.refuses = ''
+    await stops.stop('Anna')
+    times.append(1010.1)
+    assert not stops.results()
+
+
 @contextmanager
 def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
     http = CONFIG.agent.http
