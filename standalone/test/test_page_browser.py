@@ -217,6 +217,31 @@ def test_the_order_of_tasks_is_changed_by_keys(tab: Tab, robot: FakeRobot) -> No
     expect(row).to_contain_text('cancelled')
 
 
+def test_a_key_that_is_held_acts_once(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+
+    def hold(key: str, first: Locator, then: Locator) -> None:
+        """Until ``then`` has been there for a while."""
+        first.focus()
+        page.keyboard.down(key)
+        expect(then).to_be_visible()
+        for _ in range(20):
+            page.keyboard.down(key)
+            page.evaluate('new Promise((next) => setTimeout(next, 30))')
+        page.keyboard.up(key)
+
+    robot.ask('May I drive?', DRIVE)
+    hold('Enter', page.locator('.asking button'), page.locator('.approval'))
+    assert robot.answers == []
+    hold('Enter', page.locator('.terrain'), page.locator('.goal-card'))
+    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
+    robot.paused = True
+    tab.say('go to the light')
+    task = page.locator('tr.task')
+    hold('p', task.locator('[data-opens]'), task.filter(has_text='(held)'))
+    expect(task).to_contain_text('(held)')
+
+
 @pytest.mark.parametrize('size', [(360, 740), (2560, 1440)], ids=str)
 def test_an_open_task_hides_neither_stop_nor_its_own_end(
     new_tab: Callable[..., Tab], robot: FakeRobot, size: tuple[int, int]
