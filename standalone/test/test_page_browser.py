@@ -568,6 +568,21 @@ def test_a_goal_on_the_map_shows_what_came_of_no_other_goal(tab: Tab) -> None:
     expect(card.get_by_role('button', name='Drive there')).to_be_enabled()
 
 
+def test_a_double_click_orders_no_drive(tab: Tab, robot: FakeRobot) -> None:
+    page, card = tab.page, tab.page.locator('.goal-card')
+    page.locator('.terrain').click(position={'x': 60, 'y': 60})
+    begin, go = (card.get_by_role('button', name=name) for name in ('Drive here', 'Drive there'))
+    begin.click()
+    expect(go).to_be_enabled()
+    go.hover()  # it stands where the button before stood
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    expect(go).to_be_enabled()
+    assert robot.callers == []
+    go.click()
+    wait_until(lambda: len(robot.callers) == 1, 'the order')
+
+
 SIZES = [(2560, 1440), (1920, 1080), (1280, 800), (820, 1180), (390, 844), (360, 740)]
 JAPANESE = '地面のテクスチャを調査して、明るい場所まで安全に移動し、報告してください。' * 4
 DRIVING = BrainState(

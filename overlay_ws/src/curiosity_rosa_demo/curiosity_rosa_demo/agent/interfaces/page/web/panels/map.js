@@ -227,8 +227,9 @@ export default defineComponent({
       await this.$nextTick();
       this.focusOn('go');
     },
-    async order() {
-      if (!this.goal?.what) return;
+    /** @param {MouseEvent} event the second click of a double click was meant for the button before */
+    async order({ detail }) {
+      if (!this.goal?.what || detail > 1) return;
       const { what, x, y } = this.goal;
       const number = ++this.number;
       this.goal = { ...this.goal, ok: null, lines: ['Ordering …'] };
