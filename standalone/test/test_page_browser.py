@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 import http.client
 from pathlib import Path
 import re
@@ -38,13 +39,14 @@ from curiosity_rosa_demo.domain.brain_state import (
     TasksState,
 )
 from curiosity_rosa_demo.domain.models import RoverPose, TraceKind
+from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.agent import FleetRobot
 from curiosity_rosa_demo.trace.events import QuestionAsked
 from fake_robot import CONFIG, FakeRobot
 from harness import wait_until
 from page_site import chromium, DRIVE, fits, free_port, PLAN, Site, Tab
-from playwright.sync_api import Browser, BrowserContext, expect, Locator
+from playwright.sync_api import Browser, BrowserContext, expect, Locator, Route
 import pytest
 
 # It has the machine for itself, as what starts the whole product does.
@@ -135,7 +137,13 @@ def test_safe_is_a_banner_with_its_cause_the_way_out_and_a_button(
 
 def test_what_is_old_does_not_look_live(tab: Tab, robot: FakeRobot) -> None:
     wheels = tab.page.locator('.fact', has_text='Wheels').locator('dd')
-    frame, state = tab.page.locator('.age-of-frame'), robot.state
+    frame, state, picture = tab.page.locator('.age-of-frame'), robot.state, robot.picture
+
+    def picture_before_the_clock_was_set_back(longest_px: int) -> Picture | None:
+        found = picture(longest_px)
+        return found and replace(found, at=found.at + 3600.0)
+
+    robot.picture = picture_before_the_clock_was_set_back
     robot.brain_state = BrainState(robot=RobotState(ages_s={'odometry': 0.1}))
     expect(wheels).to_have_text('still')
     expect(wheels).not_to_have_attribute('data-old', '')
@@ -207,6 +215,31 @@ def test_the_order_of_tasks_is_changed_by_keys(tab: Tab, robot: FakeRobot) -> No
     expect(row).not_to_contain_text('(held)')
     tab.page.keyboard.press('Delete')
     expect(row).to_contain_text('cancelled')
+
+
+def test_a_key_that_is_held_acts_once(tab: Tab, robot: FakeRobot) -> None:
+    page = tab.page
+
+    def hold(key: str, first: Locator, then: Locator) -> None:
+        """Until ``then`` has been there for a while."""
+        first.focus()
+        page.keyboard.down(key)
+        expect(then).to_be_visible()
+        for _ in range(20):
+            page.keyboard.down(key)
+            page.evaluate('new Promise((next) => setTimeout(next, 30))')
+        page.keyboard.up(key)
+
+    robot.ask('May I drive?', DRIVE)
+    hold('Enter', page.locator('.asking button'), page.locator('.approval'))
+    assert robot.answers == []
+    hold('Enter', page.locator('.terrain'), page.locator('.goal-card'))
+    expect(page.get_by_role('button', name='Drive here')).to_be_focused()
+    robot.paused = True
+    tab.say('go to the light')
+    task = page.locator('tr.task')
+    hold('p', task.locator('[data-opens]'), task.filter(has_text='(held)'))
+    expect(task).to_contain_text('(held)')
 
 
 @pytest.mark.parametrize('size', [(360, 740), (2560, 1440)], ids=str)
@@ -514,6 +547,42 @@ def test_a_page_that_looks_back_stops_the_live_rover_and_does_nothing_else(
     wait_until(lambda: len(robot.answers) == 1, 'the answer')
 
 
+def test_a_goal_on_the_map_shows_what_came_of_no_other_goal(tab: Tab) -> None:
+    page, asked = tab.page, list[Route]()
+    page.route('**/rehearsals*', lambda route: asked.append(route))
+    ground, card = page.locator('.terrain'), page.locator('.goal-card')
+    begin = card.get_by_role('button', name='Drive here')
+    ground.click(position={'x': 60, 'y': 60})
+    begin.click()
+    expect(card).to_contain_text('Rehearsing')
+    ground.click(position={'x': 60, 'y': 200})
+    expect(begin).to_be_visible()
+    with page.expect_response('**/rehearsals*'):
+        asked.pop().continue_()
+    begin.click()
+    expect(card).to_contain_text('Rehearsing')
+    expect(card.get_by_role('button', name='Drive there')).to_be_disabled()
+    expect(page.locator('.cr-forecast')).to_have_count(0)
+    asked.pop().continue_()
+    expect(card).to_contain_text('Rehearsal')
+    expect(card.get_by_role('button', name='Drive there')).to_be_enabled()
+
+
+def test_a_double_click_orders_no_drive(tab: Tab, robot: FakeRobot) -> None:
+    page, card = tab.page, tab.page.locator('.goal-card')
+    page.locator('.terrain').click(position={'x': 60, 'y': 60})
+    begin, go = (card.get_by_role('button', name=name) for name in ('Drive here', 'Drive there'))
+    begin.click()
+    expect(go).to_be_enabled()
+    go.hover()  # it stands where the button before stood
+    page.mouse.down(click_count=2)
+    page.mouse.up(click_count=2)
+    expect(go).to_be_enabled()
+    assert robot.callers == []
+    go.click()
+    wait_until(lambda: len(robot.callers) == 1, 'the order')
+
+
 SIZES = [(2560, 1440), (1920, 1080), (1280, 800), (820, 1180), (390, 844), (360, 740)]
 JAPANESE = '地面のテクスチャを調査して、明るい場所まで安全に移動し、報告してください。' * 4
 DRIVING = BrainState(
@@ -726,6 +795,8 @@ def test_each_robot_has_its_state_its_question_and_its_picture(fleet_tab: FleetT
     ):
         expect(fleet_tab.robot(name)).to_contain_text(text)
         expect(fleet_tab.robot(name).get_by_role('img')).to_be_visible()
+        age = fleet_tab.robot(name).locator('.age-of-frame:not([data-stale])')
+        expect(age).to_have_text(re.compile(r'[0-5] s old'))
     expect(
         fleet_tab.robot('r2').get_by_role('link', name='Answer on the page of r2')
     ).to_be_visible()

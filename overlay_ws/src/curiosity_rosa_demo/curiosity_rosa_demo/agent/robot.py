@@ -233,7 +233,7 @@ class Robot(TaskPort):
         """Run a sentence or a command, as at the console. Returns its task or its text.
         ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
         clients of a door apart; the agent asks back, and hears a yes, by client. ``operator``:
-        the name of the person.
+        the name of the person. Raises RobotBusy; a task that comes of the line later is withdrawn.
         """
         door = '' if origin is Origin.HTTP else origin.value
         by = caller_text(client or door, operator)
@@ -242,7 +242,15 @@ class Robot(TaskPort):
         said = Message()
         assert self._run_line is not None
         await run_in_thread('say', partial(self._run_line, text, by, said.settle, origin))
-        return await result_in_time(said.reply)
+        try:
+            return await result_in_time(said.reply)
+        except RobotBusy:  # its caller may try again
+            said.reply.add_done_callback(self._withdraw)
+            raise
+
+    def _withdraw(self, late: Future[Reply]) -> None:
+        if (task := late.result().task) is not None:
+            self._runtime.event_loop.call_soon(self._runtime.dispatcher.withdraw, task)
 
     async def answer(
         self,

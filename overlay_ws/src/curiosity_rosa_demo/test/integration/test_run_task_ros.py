@@ -24,6 +24,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import (
     RunTaskServer,
     SERVER_CLOSED,
 )
+from curiosity_rosa_demo.agent.kernel.hear import STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
@@ -245,6 +246,21 @@ def test_a_stop_waits_for_no_loop(world: World) -> None:
         loop_goes_on.set()
     assert (done.status, done.result.answer) == (GoalStatus.STATUS_SUCCEEDED, 'stopped')
     assert world.robot.stops
+
+
+def test_a_stop_ends_the_goals_that_wait_until_the_agent_is_ready(world: World) -> None:
+    world.robot.not_ready = 'The other nodes are not up yet'
+    goals = ({'text': 'go to the light'}, {'skill': 'move_forward'})
+    waiting = [world.send(**goal).expect_result() for goal in goals]
+    assert world.send(text='Stop!').result().result.ok
+    world.robot.not_ready = ''
+    for sent in waiting:
+        done = sent.result()
+        assert (done.status, done.result.answer) == (
+            GoalStatus.STATUS_ABORTED,
+            STOP_OVERTOOK_TEXT,
+        )
+    assert not world.tasks()
 
 
 def test_a_failure_of_the_server_does_not_end_the_thread_that_spins(

@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 import time
 from typing import Any
 
@@ -36,6 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.fleet.robot_client import (
     summary,
 )
 from curiosity_rosa_demo.agent.interfaces.http.server import create_app
+from curiosity_rosa_demo.agent.interfaces.page.routes import image_routes
 from curiosity_rosa_demo.domain.brain_state import BrainState, Mode, TasksState
 from curiosity_rosa_demo.domain.pictures import Picture
 from curiosity_rosa_demo.domain.rehearsal import Rehearsal
@@ -142,11 +142,30 @@ async def test_a_stop_reaches_all_and_one_that_hangs_or_breaks_delays_none() -> 
     assert 'r3: stopped (10 ms)' in summary(results)
 
 
+@in_loop
+async def test_a_success_is_shown_for_a_while_and_a_failure_until_the_next_stop() -> None:
+    times, robot = [100.0], Robot('r2', refuses='sent and not confirmed')
+    stops = StopAll([Robot('r1'), robot], clock=lambda: times[-1])
+    await stops.stop('Anna')
+    for now_s, shown in ((110.0, {'r1', 'r2'}), (110.1, {'r2'}), (1000.0, {'r2'})):
+        times.append(now_s)
+        assert set(stops.results()) == shown
+    robot.refuses = ''
+    await stops.stop('Anna')
+    times.append(1010.1)
+    assert not stops.results()
+
+
 @contextmanager
 def serving(robot: FakeRobot, token: str = '') -> Iterator[str]:
     http = CONFIG.agent.http
-    app = partial(create_app, robot, settings=http, token=token)
-    with served(app, http) as url:
+
+    def make() -> FastAPI:
+        app = create_app(robot, settings=http, token=token)
+        app.include_router(image_routes(robot))
+        return app
+
+    with served(make, http) as url:
         yield url
 
 
@@ -166,6 +185,9 @@ async def test_state_and_questions_come_through_the_api_with_the_token_of_the_en
         mars = RobotClient(FleetRobot(name='mars', url=url, token_variable='MARS_TOKEN'))
         read = await mars.read()
         assert (await mars.stop('')).ok
+        robot.picture_age_s = 1.5
+        frame = await mars.frame()
+        assert time.monotonic() - frame.received_s >= 1.5
     assert read['state']['brain_state']['tasks']['mode_reason'] == 'latched'
     assert [each['text'] for each in read['approvals']] == ['May I drive?']
     assert read['state']['ready'] == 'the adapter is missing'

@@ -24,7 +24,7 @@ from typing import Any
 from chat_server import call as model_call
 from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
-from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
+from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
@@ -404,6 +404,28 @@ def test_the_rover_is_told_to_stop_before_any_callback_and_none_that_raises_keep
     assert 'impostor' not in bench.task('capture_and_score').reason
 
 
+def test_a_trigger_whose_edge_comes_while_a_stop_is_told_starts_nothing(
+    bench: RuntimeBench,
+) -> None:
+    watched = TriggerConfig(name='dust', fact='zone', equals='bright', skill='turn_left')
+    board, zones = TriggerBoard([watched]), iter(('dark', 'bright'))
+    robot = RobotBench(bench, board).robot
+    door = TriggerDoor(
+        board, robot, facts=lambda: {'zone': next(zones)}, trace=bench.session.trace
+    )
+
+    async def tick() -> None:
+        door.on_tick(None)
+
+    bench.runtime.call(tick())
+    for listener in (lambda by: bench.runtime.call(tick()), board.on_stop):
+        bench.runtime.subscribe_to_stops(listener)
+    robot.stop('Anna').result(WAIT_S)
+    (trigger,) = board.statuses()
+    assert (trigger.state, trigger.fired_count) == (TriggerState.OFF, 0)
+    assert trigger.why_not == 'off since a stop by Anna; :triggers on dust'
+
+
 def test_a_no_that_counts_as_a_stop_disarms_the_triggers_and_drops_earlier_orders(
     bench: RuntimeBench,
 ) -> None:
@@ -757,8 +779,9 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         world = RobotBench(bench)
         with monkeypatch.context() as quick:
             quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
-            with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-                run(lambda: world.robot.order(late))
+            for give in (lambda: world.robot.order(late), lambda: world.robot.say('look around')):
+                with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+                    run(give)
 
         async def give_up() -> None:
             submitting = asyncio.ensure_future(world.robot.order(given_up))
@@ -769,7 +792,8 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         with bench.blocked_loop():
             run(give_up)
         run(lambda: world.robot.order(in_time))  # behind it
-        assert list(bench.tasks()) == ['in time']
+        bench.becomes('look around', 'CANCELLED')  # it was withdrawn
+        assert list(bench.tasks()) == ['look around', 'in time']
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
 

@@ -48,7 +48,8 @@ CLIENT_GONE = (rclpy_implementation.RCLError, rclpy_implementation.InvalidHandle
 @dataclass(eq=False)
 class Goal:
     """One accepted goal. ``result`` is an rclpy future; its value is an Outcome. ``task``: None
-    until it is known. ``runs``: the task, by its events.
+    until it is known. ``runs``: the task, by its events. ``stops``: of the robot, when the goal
+    was accepted.
     """
 
     ros: Any
@@ -57,6 +58,7 @@ class Goal:
     task: Task | None = None
     runs: bool = False
     cancelled: bool = False
+    stops: int = 0
 
     @property
     def request(self) -> RunTask.Goal:

@@ -25,6 +25,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal, GoalHandles
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.kernel.hear import STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
@@ -57,8 +58,8 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 class RunTaskServer:
     """Serves goals while ``node`` spins, until ``end_goals``.
 
-    A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted. A
-    goal that says stop waits for nothing, not even for the loop.
+    A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted; a
+    stop aborts it at once. A goal that says stop waits for nothing, not even for the loop.
     """
 
     def __init__(self, config: Config, robot: Robot, *, ready_wait_s: float = 30.0) -> None:
@@ -100,7 +101,7 @@ class RunTaskServer:
     # --- in rclpy's thread ------------------------------------------------------------------
 
     def _begin(self, goal: Goal) -> None:
-        text = goal.request.text
+        goal.stops, text = self._robot.stop_count, goal.request.text
         if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
             self._jobs.call_soon(self._accept, goal)
             return
@@ -144,7 +145,7 @@ class RunTaskServer:
         if request.skill:
             task = self._robot.make_task(request.skill, request.arguments or {})
             with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
-            task = await self._robot.order(task)
+            task = await self._robot.order(task, stops=goal.stops)
         else:
             said = await self._robot.say(request.text, Origin.ACTION)
             if said.task is None:
@@ -178,9 +179,15 @@ class RunTaskServer:
                     self._handles.execute(goal)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
-        """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``."""
+        """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``, and
+        when a stop came since the goal was accepted.
+        """
         until_s = time.monotonic() + self._ready_wait_s
-        while (why := self._robot.not_ready_reason()) and not goal.cancelled:
+        while not goal.cancelled:
+            if self._robot.stop_count != goal.stops:
+                raise TaskError(STOP_OVERTOOK_TEXT)
+            if not (why := self._robot.not_ready_reason()):
+                return
             if time.monotonic() >= until_s:
                 raise TaskError(f'Nothing can run yet: {why}')
             await asyncio.sleep(READY_POLL_PERIOD_S)

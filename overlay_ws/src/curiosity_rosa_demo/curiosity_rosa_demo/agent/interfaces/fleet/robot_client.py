@@ -87,8 +87,8 @@ class RobotClient:
         answer = await self._ask('GET', '/page/frame.jpg', timeout_s, px=FRAME_PX)
         if answer.status_code != 200:
             raise RobotUnavailable('the camera gives no picture')
-        at = finite_float(answer.headers.get('X-Timestamp')) or 0.0
-        return Picture(answer.content, at, time.monotonic())
+        at, age_s = (_number(answer.headers.get(each, '')) for each in ('X-Timestamp', 'X-Age'))
+        return Picture(answer.content, at, time.monotonic() - age_s)
 
     async def stop(self, operator: str) -> RobotStopView:
         began = time.monotonic()
@@ -122,6 +122,14 @@ class RobotClient:
         except (ValueError, TypeError, KeyError):
             detail = f'the agent answers with HTTP status {answer.status_code}'
         raise RobotUnavailable(detail)
+
+
+def _number(text: str) -> float:
+    """The finite number in ``text``; 0.0: there is none."""
+    try:
+        return finite_float(float(text)) or 0.0
+    except ValueError:
+        return 0.0
 
 
 class Newest(Generic[T]):
@@ -161,20 +169,27 @@ class Newest(Generic[T]):
 # --- One stop for all robots, in parallel, each through its own POST /stop ---------------------
 
 
+STOPPED_SHOWN_S = 10.0  # as on the page of a robot; it may drive again
+
+
 class StopAll:
     """Thread-safe: a stop runs in the loop of its caller. ``results``: of the newest stop, by
-    robot; a robot that has not answered yet has none.
+    robot; a robot that has not answered yet has none. A failure stays until the next stop.
     """
 
-    def __init__(self, robots: Sequence[RobotClient]) -> None:
-        self._robots = robots
+    def __init__(
+        self, robots: Sequence[RobotClient], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._robots, self._clock = robots, clock
         self._lock = threading.Lock()
         self._number = 0
-        self._results: dict[str, RobotStopView] = {}
+        self._results: dict[str, tuple[RobotStopView, float]] = {}  # and when it came
 
     def results(self) -> Mapping[str, RobotStopView]:
+        oldest_s = self._clock() - STOPPED_SHOWN_S
         with self._lock:
-            return dict(self._results)
+            known = self._results.items()
+            return {name: each for name, (each, at) in known if not each.ok or at >= oldest_s}
 
     async def stop(self, operator: str) -> dict[str, RobotStopView]:
         """The result of each robot. A robot that hangs or fails neither delays nor stops another
@@ -194,7 +209,7 @@ class StopAll:
                 result = RobotStopView(name=robot.name, ok=False, answer=why, took_ms=0)
             with self._lock:
                 if number == self._number:
-                    self._results[robot.name] = result
+                    self._results[robot.name] = result, self._clock()
             return result
 
         results = await asyncio.gather(*(stop_one(each) for each in self._robots))

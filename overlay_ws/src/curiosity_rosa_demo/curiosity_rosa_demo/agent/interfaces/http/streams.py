@@ -271,8 +271,12 @@ def _is_fresh(picture: Picture) -> bool:
 
 
 def jpeg_response(picture: Picture, at: float) -> Response:
-    """``at``: its time in seconds since the epoch."""
-    headers = {'Cache-Control': 'no-store', 'X-Timestamp': f'{at:.3f}'}
+    """``at``: its time in seconds since the epoch. Its age is told, too: the clock of another
+    machine may differ, and a clock may be set.
+    """
+    age_s = time.monotonic() - picture.received_s
+    told = {'X-Timestamp': f'{at:.3f}', 'X-Age': f'{age_s:.3f}'}
+    headers = {'Cache-Control': 'no-store', **told}
     return Response(picture.jpeg, media_type='image/jpeg', headers=headers)
 
 

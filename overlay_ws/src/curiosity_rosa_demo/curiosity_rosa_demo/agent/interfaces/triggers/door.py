@@ -67,6 +67,7 @@ class TriggerBoard:
         self._machines = {each.name: Machine(each) for each in triggers}
         self._samples: dict[str, Sample] = {}  # those of topics
         self._blocked = ''
+        self.stops = 0  # that it was told of
         for machine in self._machines.values():
             machine.switch(machine.config.enabled)
 
@@ -87,6 +88,7 @@ class TriggerBoard:
     def on_stop(self, by: str) -> None:
         """A person who stops the rover does not want an event to start it again."""
         with self._lock:
+            self.stops += 1
             for machine in self._machines.values():
                 if machine.state is not TriggerState.OFF:
                     machine.switch(False)
@@ -222,6 +224,8 @@ class TriggerDoor:
             return why
         if replay := self._robot.replay_text():
             return f'a recording is played back: {replay}'
+        if self._robot.stop_count > self._board.stops:  # it is counted before the board is told
+            return 'a stop was just sent'
         tasks = self._robot.state().tasks
         return f'the mode is SAFE: {tasks.mode_reason}' if tasks.mode is Mode.SAFE else ''
 

@@ -93,6 +93,15 @@
     return event.ctrlKey || event.altKey || event.metaKey || (target instanceof Element && target.matches(TYPED));
   };
 
+  // Enter may lead to the next button: one that is held must not press it, for nobody has read what stands there.
+  document.addEventListener(
+    'keydown',
+    (event) => {
+      if (event.repeat && event.key === 'Enter' && !window.curiosity.isTyping(event)) event.preventDefault();
+    },
+    true,
+  );
+
   // One key leads to what is many tab stops away.
   /** @type {Record<string, [panel: string, place: string]>} */
   const PLACES = {

@@ -10,7 +10,7 @@ export class LivePicture {
   source = '';
   /** Why there is no newer frame; '': there is. */
   words = 'no picture yet';
-  /** @type {number | null} when the shown frame came, seconds since the epoch of the server */
+  /** @type {number | null} when the shown frame came, in steady milliseconds: clocks differ, and may be set */
   came = null;
 
   #seen = true;
@@ -48,7 +48,7 @@ export class LivePicture {
 
   /** In seconds; null: there is no frame. */
   age() {
-    return this.came === null ? null : Math.max(0, window.curiosity.now() - this.came);
+    return this.came === null ? null : (performance.now() - this.came) / 1000;
   }
 
   async #run() {
@@ -79,13 +79,14 @@ export class LivePicture {
       this.words = answer.headers.get('x-problem') || `no picture: status ${answer.status}`;
       return 1000 * (Number(answer.headers.get('retry-after')) || 1);
     }
+    const came = performance.now() - 1000 * Number(answer.headers.get('x-age'));
     const image = await answer.blob();
     if (this.#ended) return 0;
     const frame = URL.createObjectURL(image);
     URL.revokeObjectURL(this.source);
     this.source = frame;
     this.words = '';
-    this.came = Number(answer.headers.get('x-timestamp'));
+    this.came = came;
     return 0;
   }
 }

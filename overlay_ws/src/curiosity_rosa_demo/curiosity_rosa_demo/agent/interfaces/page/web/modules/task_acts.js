@@ -32,7 +32,7 @@ export const inOrder = (one, other) =>
  */
 export function actOfKey(event, row) {
   const types = event.target instanceof Element && event.target.matches('input, select, textarea');
-  if (!row.live || event.ctrlKey || event.altKey || event.metaKey || types) return null;
+  if (!row.live || event.repeat || event.ctrlKey || event.altKey || event.metaKey || types) return null;
   if (event.key === 'Delete') return { id: row.id, act: 'cancel' };
   if (event.key.toLowerCase() === 'p') return { id: row.id, act: row.held ? 'resume' : 'pause' };
   if (event.key in KEYS && !row.runs) return { id: row.id, act: 'priority', priority: row.priority + KEYS[event.key] };

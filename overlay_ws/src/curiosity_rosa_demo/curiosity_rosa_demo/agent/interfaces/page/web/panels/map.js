@@ -34,7 +34,7 @@ export default defineComponent({
     /** @type {Goal | null} */
     goal: null,
     keys: false,
-    number: 0, // of the newest proposal
+    number: 0, // of the newest goal and its requests: what comes of an earlier one is for nobody
     pointers: markRaw(/** @type {Map<number, Point>} */ (new Map())),
     /** @type {EventTarget | null} */
     pressed: null,
@@ -207,6 +207,7 @@ export default defineComponent({
     async point(place) {
       if (this.past) return; // the rover has driven on since
       const [x, y] = this.drawn.metres(...place);
+      this.number += 1;
       this.goal = { x, y, what: null, lines: [], path: [], ok: null };
       await this.$nextTick();
       this.focusOn('first');
@@ -226,17 +227,20 @@ export default defineComponent({
       await this.$nextTick();
       this.focusOn('go');
     },
-    async order() {
-      if (!this.goal?.what) return;
+    /** @param {MouseEvent} event the second click of a double click was meant for the button before */
+    async order({ detail }) {
+      if (!this.goal?.what || detail > 1) return;
       const { what, x, y } = this.goal;
+      const number = ++this.number;
       this.goal = { ...this.goal, ok: null, lines: ['Ordering …'] };
       const { ok } = await orderGoal(what, x, y);
+      if (number !== this.number || !this.goal) return;
       if (ok) this.close();
-      else if (this.goal) this.goal = { ...this.goal, ok: false, lines: ['Refused; the conversation says why.'] };
+      else this.goal = { ...this.goal, ok: false, lines: ['Refused; the conversation says why.'] };
     },
     close() {
       this.goal = null;
-      this.number += 1; // a proposal on its way is for nobody
+      this.number += 1;
       this.place().focus();
     },
     /** @param {boolean} on */
