@@ -53,6 +53,7 @@ from curiosity_rosa_demo.agent.policy.world import (
 from curiosity_rosa_demo.agent.react.plan import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.runtime.threads import PeriodicWorker
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import check_task, StoreError, TaskError
@@ -209,6 +210,29 @@ def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> Non
     assert 'CANCELLED' not in bench.states('get_status')
     assert bench.timer.reason == bench.task('surveys the ground').reason
     assert bench.timer.reason == 'survey: off: by the operator'
+    is_off(bench)
+
+
+def test_off_holds_though_it_was_asked_for_while_it_was_being_switched_on(
+    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, made, posted = PeriodicWorker.post, TickScheduler.__init__, threading.Event()
+
+    def tell(*arguments: Any) -> None:
+        post(*arguments)
+        posted.set()
+
+    off = threading.Thread(target=bench.autonomy.switch_off, args=('by another operator',))
+
+    def ask_first(*arguments: Any) -> None:
+        monkeypatch.setattr(PeriodicWorker, 'post', tell)
+        off.start()
+        assert posted.wait(20.0)
+        made(*arguments)
+
+    monkeypatch.setattr(TickScheduler, '__init__', ask_first)
+    bench.autonomy.switch_on()
+    off.join(20.0)
     is_off(bench)
 
 

@@ -304,6 +304,7 @@ class Autonomy:
         return Outcome(True, ' '.join(filter(None, (text, missing_model_note(self._config)))))
 
     def _switch_off(self, why: str) -> Outcome:
+        self._on = self._on_requested = False  # again: it may have been switched on meanwhile
         ids = self.policy.state.task_ids
         if self._is_live or ids:
             self._own_task_ids.update(ids)
