@@ -205,6 +205,21 @@ def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_mo
     assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
 
 
+def test_a_latch_that_could_not_be_saved_is_saved_as_soon_as_it_can_be(
+    bench: RuntimeBench, tmp_path: Path
+) -> None:
+    """The agent may be killed before its last moment."""
+    in_the_way = tmp_path / 'tasks.db.safety.new'
+    in_the_way.mkdir()
+    press(bench)
+    told = 'The safety latch cannot be saved'
+    bench.replies(told)
+    in_the_way.rmdir()
+    latch = tmp_path / 'tasks.db.safety'
+    bench.until(lambda: SafetyLatch(latch).reason == 'e-stop pressed', 'it to be saved')
+    assert sum(told in each for each in bench.traced()) == 1
+
+
 def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ NO_ANSWER_TEXT = 'This question cannot be answered; :status and :trace show what
 NO_WORDS_TEXT, NO_JSON_TEXT = 'The text has no words.', 'The arguments are no JSON.'
 MAX_KERNEL_TASKS = 50  # the kernel sees no more tasks
 START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
+SAVE_PERIOD_S = 1.0  # between two attempts to save the latch
 
 
 class Runtime:
@@ -171,6 +172,8 @@ class Runtime:
         self._left_over_tasks: list[Task] = []
         self._was_safe = False
         self._safe_since: datetime | None = None  # the latch's time, or that of the mode
+        self._save_due_s = 0.0  # steady seconds
+        self._save_failure = ''  # as told
         self.failure = ''  # why the runtime no longer works; empty: it works
         self._end = ''  # why no message gets another reply; empty: each gets one
         self.event_loop = EventLoopThread('runtime', self._on_job_error)
@@ -406,11 +409,17 @@ class Runtime:
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
     def _keep_latch(self, after: BrainState) -> None:
-        """Save the latch, and a SAFE without one, when either begins, changes or ends."""
+        """Save the latch, and a SAFE without one, when either begins, changes or ends. What cannot
+        be saved is tried again.
+        """
         latch, tasks = after.robot.safety_latch, after.tasks
         mode, kept = (tasks.mode.value, tasks.mode_reason), self._latch.mode
         if latch != self._latch.reason or (mode != kept and Mode.SAFE.value in (mode[0], kept[0])):
             self._latch.set(latch, mode)
+            self._save_due_s = 0.0
+        now_s = after.telemetry.now_s
+        if not self._latch.saved and now_s >= self._save_due_s:
+            self._save_due_s = now_s + SAVE_PERIOD_S
             self.event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _answer(self, answer: Answer) -> Outcome:
@@ -476,10 +485,14 @@ class Runtime:
             Message(reply=reply).settle(Reply([why], ok=False))
 
     def _save_latch(self) -> None:
+        failure = ''
         try:
             self._latch.save()
         except OSError as error:
-            self._trace_error(f'The safety latch cannot be saved: {error}')
+            failure = f'The safety latch cannot be saved: {error}'
+        if failure and failure != self._save_failure:
+            self._trace_error(failure)
+        self._save_failure = failure
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)
