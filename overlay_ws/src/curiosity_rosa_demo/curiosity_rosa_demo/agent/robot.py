@@ -179,10 +179,17 @@ class Robot(TaskPort):
         ``by`` names the caller, for people, here and below; '': unknown.
         """
         stops = self.stop_count if stops is None else stops
+        return await self._order(Ordered(task, stops=stops), by)
+
+    async def interrupt(self, task: Task, *, by: str = '') -> Task:
+        """As ``order``, at once: see TaskPort."""
+        return await self._order(Ordered(task, stops=self.stop_count, interrupts=True), by)
+
+    async def _order(self, order: Ordered, by: str) -> Task:
         if why := self.not_ready_reason():
             raise RobotBusy(why)
-        self._tell_order(task, by)
-        return await self.call(self._ordered(Ordered(task, stops=stops)))
+        self._tell_order(order.task, by)
+        return await self.call(self._ordered(order))
 
     def _tell_order(self, task: Task, by: str) -> None:
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
@@ -203,15 +210,10 @@ class Robot(TaskPort):
             raise reply.error or TaskError(reply.text)
         return reply.task
 
-    async def interrupt(self, task: Task, *, by: str = '') -> Task:
-        """As that of TaskPort. Raises OrderRefused in SAFE."""
-        self._tell_order(task, by)
-        self._check_order(task.name)
-        return await super().interrupt(task)
-
     async def resume(self, task_id: str, *, by: str = '') -> Task:
         """As that of TaskPort. Raises OrderRefused in SAFE."""
-        self._check_order('')
+        if why := self.order_refusal(''):
+            raise OrderRefused(why)
         task = await super().resume(task_id)
         self._notice(f'resume {task.id[:8]}{_by(by)}')
         return task
@@ -222,10 +224,6 @@ class Robot(TaskPort):
         if by:
             self._notice(f'priority {priority} for {task.id[:8]}{_by(by)}')
         return task
-
-    def _check_order(self, skill: str) -> None:
-        if why := self.order_refusal(skill):
-            raise OrderRefused(why)
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''

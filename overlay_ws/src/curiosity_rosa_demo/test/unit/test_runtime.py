@@ -804,12 +804,25 @@ def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
         run(lambda: early.robot.order(Task('capture_and_score')))
 
 
-def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotBench) -> None:
+@pytest.mark.parametrize('way', ['order', 'interrupt'])
+def test_a_task_that_a_stop_overtakes_is_not_submitted(
+    world: RobotBench, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both come while the kernel is in a tick: it hears of the stop next."""
+    in_tick, go_on, tick = threading.Event(), threading.Event(), kernel_loop.tick
+
+    def slow(state: BrainState, rules: Thresholds) -> BrainState:
+        in_tick.set()
+        go_on.wait(WAIT_S)
+        return tick(state, rules)
+
     async def both() -> Task:
-        with world.bench.blocked_loop():
-            submitting = asyncio.ensure_future(world.robot.order(Task('capture_and_score')))
-            await asyncio.sleep(0)  # it reads how many stops there were
-            await asyncio.wrap_future(world.robot.stop('a test'))
+        monkeypatch.setattr(kernel_loop, 'tick', slow)
+        await asyncio.to_thread(in_tick.wait, WAIT_S)
+        submitting = asyncio.ensure_future(getattr(world.robot, way)(Task('capture_and_score')))
+        await asyncio.sleep(0)  # it reads how many stops there were
+        await asyncio.wrap_future(world.robot.stop('a test'))
+        go_on.set()
         return await submitting
 
     with pytest.raises(TaskError, match='A stop came first'):

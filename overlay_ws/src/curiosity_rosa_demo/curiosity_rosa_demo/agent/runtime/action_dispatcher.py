@@ -255,7 +255,8 @@ class ActionDispatcher:
         elif isinstance(step, Ordered):
             if step.reply.cancelled():
                 raise TaskError(f'{step.task.name} was withdrawn before it was submitted')
-            reply.task = await runner.submit(step.task)
+            submit = runner.interrupt if step.interrupts else runner.submit
+            reply.task = await submit(step.task)
         elif isinstance(step, Approve):
             reply.lines.append(await self._approvals.apply_answer(step.action, step.payload))
         elif isinstance(step, Notice):
