@@ -392,17 +392,38 @@ def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
         is_off(bench)
 
 
+def test_after_a_crash_of_an_ordinary_start_it_is_off(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with AutonomyBench(tmp_path, ready=False) as bench:  # it waits for the other nodes
+        bench.replies('auto was on when the agent ended during sleep; :auto on resumes it')
+    with AutonomyBench(tmp_path, at=TEN + 14 * HOUR, go_on=True) as bench:
+        is_off(bench)
+
+
 @pytest.mark.parametrize('crashed', [True, False])
 def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) -> None:
     if crashed:
         with AutonomyBench(tmp_path) as bench:
             surveys(bench)
-    with AutonomyBench(tmp_path, ready=False) as bench:
+    with AutonomyBench(tmp_path, ready=False, go_on=crashed) as bench:
         if not crashed:
             bench.on()
         bench.runtime.halt.stop('the operator').result()
-        bench.begin(go_on=crashed)
+        bench.begin()
         is_off(bench)
+
+
+def test_off_before_it_goes_on_after_a_crash_is_not_forgotten(tmp_path: Path) -> None:
+    evening = TEN + 10.5 * HOUR  # nothing is due
+    with AutonomyBench(tmp_path, at=evening) as bench:
+        bench.on()
+        bench.until(bench.decisions, 'its first tick')
+    for _ in range(2):  # and after another crash
+        with AutonomyBench(tmp_path, at=evening, ready=False, go_on=True) as bench:
+            assert bench.autonomy.switch_off('the test').ok
+            bench.begin()
+            is_off(bench)
 
 
 # --- from the console -----------------------------------------------------------------------

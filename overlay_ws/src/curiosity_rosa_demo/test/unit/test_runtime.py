@@ -297,11 +297,11 @@ def test_what_a_silent_adapter_interrupted_is_held_after_two_crashes_too(tmp_pat
         bench.becomes('look around', 'PAUSED')
         for _ in range(2):
             crash(file)
-            bench = RuntimeBench(tmp_path, config=config, ready=False)
+            bench = RuntimeBench(tmp_path, config=config, ready=False, go_on=True)
             all_of_them.enter_context(bench)
             all_of_them.enter_context(adapter(bench))
             bench.until(lambda: saved_mode() != 'SAFE', 'its end to be saved')
-        bench.begin(go_on=True)
+        bench.begin()
         bench.runtime.call(settle())
         assert (bench.task('look around').held, bench.session.ran) == (True, [])
         assert bench.task('look around').reason == 'SAFE: adapter is silent'
@@ -623,9 +623,9 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.runs('look around')
     with closing(sqlite3.connect(tmp_path / 'tasks.db')) as file, file:
         file.execute("UPDATE task SET state = 'active'")
-    with RuntimeBench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False, go_on=True) as bench:
         bench.session.answers = False
-        bench.begin(go_on=True)
+        bench.begin()
         bench.becomes('look around', 'RECOVERING')
         bench.runtime.call(settle())
         assert bench.session.ran == []
@@ -633,6 +633,23 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.becomes('look around', 'ACTIVE')
         bench.session.release.set()
         bench.becomes('look around', 'COMPLETED')
+
+
+def test_after_a_crash_of_an_ordinary_start_nothing_of_the_run_before_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+    with ExitStack() as runs:
+        runs.enter_context(RuntimeBench(tmp_path, ready=False))  # waits for the other nodes
+        crash(tmp_path / 'tasks.db')
+        bench = runs.enter_context(RuntimeBench(tmp_path, go_on=True))
+        bench.runtime.call(settle())
+        task = bench.task('look around')
+        assert (task.held, task.reason) == (True, 'left from an earlier run')
+        assert bench.session.ran == []
+        bench.console.handle_line(':resume')
+        bench.becomes('look around', 'ACTIVE')
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(

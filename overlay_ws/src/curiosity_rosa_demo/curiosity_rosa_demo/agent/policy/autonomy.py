@@ -99,9 +99,15 @@ class Autonomy:
 
     # --- from any thread --------------------------------------------------------------------
 
-    def enable(self, *, go_on: bool) -> None:
-        """Call once tasks may run. With ``go_on``, after a crash, a policy that was on resumes."""
-        self._worker.post(partial(self._enable, go_on))
+    def start(self, *, go_on: bool) -> None:
+        """Call first. With ``go_on``, after a crash, a policy that was on resumes; otherwise it is
+        off, though this run may crash before tasks may run.
+        """
+        self._worker.post(partial(self._start, go_on))
+
+    def enable(self) -> None:
+        """Call once tasks may run."""
+        self._worker.post(self._enable)
 
     def switch_on(self) -> Outcome:
         stops = self._runtime.halt.stops
@@ -259,19 +265,23 @@ class Autonomy:
 
     # --- in the worker's thread: on and off -------------------------------------------------
 
-    def _enable(self, go_on: bool) -> None:
-        self._tasks_may_run = True
+    def _start(self, go_on: bool) -> None:
         try:
-            auto = self.store.was_on
+            was_on = self.store.was_on
         except PolicyStoreError as error:
             self._trace_error(f'auto cannot be switched on: {error}')
             return
-        if auto and not (go_on or self._on_requested):
+        if was_on and go_on:
+            self._on_requested = True
+        elif was_on:
             self.store.save_was_on(False)
             last = self.policy.state.activity
             during = f' during {last.activity}' if last else ''
             self._trace_notice(f'auto was on when the agent ended{during}; :auto on resumes it')
-        elif auto or self._on_requested:
+
+    def _enable(self) -> None:
+        self._tasks_may_run = True
+        if self._on_requested:
             self._trace_notice(self._switch_on(self._stop_count, slept=True).answer)
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
@@ -306,7 +316,7 @@ class Autonomy:
     def _switch_off(self, why: str) -> Outcome:
         self._on = self._on_requested = False  # again: it may have been switched on meanwhile
         ids = self.policy.state.task_ids
-        if self._is_live or ids:
+        if self._is_live or ids or self.store.was_on:
             self._own_task_ids.update(ids)
             tick = self.policy.switch_off(why, self._clock.now())
             self._save(tick, auto=False)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 import time
@@ -183,13 +182,23 @@ class Runtime:
 
     # --- start and end ----------------------------------------------------------------------
 
-    def start(self) -> list[str]:
-        """Open the task database and start the kernel. Returns notes. Raises StoreError."""
+    def start(self, *, go_on: bool) -> list[str]:
+        """Open the task database and start the kernel. Returns notes. Raises StoreError.
+
+        With ``go_on`` the unfinished tasks of an earlier run resume once tasks may run, but for
+        those of a run that ended in SAFE. Otherwise they are held: a rover that was just switched
+        on must not move without an operator, though this run may crash before it is ready. Only
+        the kernel's own charge task resumes, and ``run_tasks`` does not return it.
+        """
 
         async def start() -> None:
             self._save_latch()  # before the tasks: a database without a latch counts as latched
             await self.runner.start()
-            self._left_over_tasks = self.runner.live()
+            live = self.runner.live()
+            self._left_over_tasks = [task for task in live if go_on or task.name != 'charge']
+            if not go_on:
+                ids = [task.id for task in self._left_over_tasks]
+                await self.runner.hold_waiting(LEFT_OVER_REASON, lambda task: task.id in ids)
             await self._restore_safe()
             self.event_loop.start_job(self.dispatcher.run())
             self.event_loop.start_job(self._kernel.run())
@@ -219,26 +228,17 @@ class Runtime:
             self._trace_error(f'The last run ended in SAFE: {reason}')
             await self.dispatcher.hold_waiting(f'SAFE: {reason}')
 
-    def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
-        """Let tasks run, and return the unfinished tasks of an earlier run.
-
-        With ``go_on`` they resume, but for those of a run that ended in SAFE. Otherwise they are
-        held: a rover that was just switched on must not move without an operator; only the
-        kernel's own charge task resumes, and is not returned. ``ended`` is called for each that is
-        returned. Raises TaskError; then no task will run.
+    def run_tasks(self, *, ended: Callable[[Task], None]) -> list[Task]:
+        """Let tasks run, and return the unfinished tasks of an earlier run. ``ended`` is called
+        for each of them. Raises TaskError; then no task will run.
         """
 
         async def start_loop() -> list[Task]:
             while not self._kernel.ticks:
                 await asyncio.sleep(0.02)
             unfinished = [task for task in self._left_over_tasks if not task.terminal]
-            if not go_on:
-                unfinished = [task for task in unfinished if task.name != 'charge']
             for task in unfinished:
                 self.call_on_end(task, ended)
-                if not go_on:
-                    with suppress(TaskError):  # the task has just ended
-                        await self.runner.pause(task.id, LEFT_OVER_REASON)
             self.event_loop.start_job(self.runner.run_loop())
             return unfinished
 
