@@ -486,6 +486,29 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBe
     assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
 
 
+def test_a_pause_holds_what_waits_for_a_retry_or_for_another_task(bench: RuntimeBench) -> None:
+    submit = bench.runtime.runner.submit
+    bench.session.fails = 'it is dark'
+    bench.session.quick = {'answer: look around'}
+    again = Task('react', metadata={'text': 'look around'}, max_retries=3)
+    bench.runtime.call(submit(again))
+    bench.becomes('look around', 'WAITING')
+    bench.session.fails = ''
+    bench.runs(':mast_rotate')  # it cannot be paused
+    rotating = bench.task('mast_rotate')
+    bench.runtime.call(submit(Task('mast_close', blocked_by=(rotating.id,))))
+    bench.console.handle_line(':pause')
+    bench.until(lambda: any('cannot be paused' in each for each in bench.said), 'an answer')
+    bench.session.release.set()
+    bench.becomes('mast_rotate', 'COMPLETED')
+    bench.until(lambda: 'WAITING' not in bench.tasks().values(), 'the waits to end')
+    bench.runtime.call(settle())
+    assert bench.session.ran == ['answer: look around', 'mast_rotate']
+    bench.console.handle_line(':resume')
+    bench.becomes('mast_close', 'COMPLETED')
+    bench.becomes('look around', 'COMPLETED')
+
+
 def test_what_cannot_be_cancelled_outlasts_a_pause_and_ends_with_a_stop(tmp_path: Path) -> None:
     skills = dict(CONFIG.skills.skills)
     skills['mast_rotate'] = skills['mast_rotate'].model_copy(update={'preemptible': True})

@@ -266,7 +266,7 @@ class ActionDispatcher:
 
     async def _pause_tasks(self, why: str, reply: Reply) -> None:
         free = [task for task in self._runner.live() if not task.held]
-        waiting = [task.id for task in free if task.state.waits_its_turn]
+        waiting = [task.id for task in free if not task.state.running]
         for task_id in (*waiting, *(task.id for task in free if task.state.running)):
             try:
                 paused = await self._runner.pause(task_id, why)
