@@ -68,6 +68,7 @@ from hypothesis import strategies as st
 from policy_world import instant, PolicyRun, shipped_world, world_of
 import pytest
 from runtime_world import AutonomyBench, config_with_world, HOUR, MIN, REGISTRY, settle, TEN
+from skill_world import no_file_beyond
 import yaml
 
 
@@ -489,6 +490,18 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     assert not bench.kept(lambda kept: kept.store.was_on)
     bench.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in bench.decisions())
+
+
+def test_off_on_a_full_disk_is_saved_as_soon_as_there_is_room(tmp_path: Path) -> None:
+    with AutonomyBench(tmp_path) as bench:
+        surveys(bench)
+        with no_file_beyond(0):
+            bench.runtime.halt.stop('the operator').result()
+            bench.replies('auto is off: ')
+        bench.until(lambda: not bench.kept(lambda kept: kept.store.was_on), 'it to be saved')
+        bench.become('react', 'CANCELLED')
+    with AutonomyBench(tmp_path, go_on=True) as bench:  # it was killed, say
+        is_off(bench)
 
 
 def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(

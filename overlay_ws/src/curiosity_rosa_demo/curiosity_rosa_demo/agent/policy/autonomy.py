@@ -46,6 +46,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster
+SAVE_PERIOD_S = 1.0  # between two attempts to save that it is off
 MAX_DECISIONS_READ = 5000  # decisions read for the log: a night has hundreds of uneventful ones
 HOW_TO_SWITCH_ON = ':auto on switches it on'
 OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
@@ -85,13 +86,14 @@ class Autonomy:
         self._scheduler = TickScheduler(self._settings.tick_s)
         self._own_task_ids: set[str] = set()  # tasks that may be active
         self._is_live = False  # switched on, and not yet off in the worker's thread
+        self._off_unsaved = False  # it is off, and on in the file: a crash would switch it on
         # At switch-on: after a later stop the runtime takes none of the policy's tasks.
         self._stop_count = runtime.halt.stops
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
             poll=self._poll,
-            every_s=lambda: POLL_PERIOD_S if self._on else None,
+            every_s=self._poll_period_s,
             on_error=self._on_worker_error,
         )
         runtime.subscribe_to_ticks(self._on_kernel_tick)
@@ -341,15 +343,23 @@ class Autonomy:
         if store is not None:
             with suppress(PolicyStoreError):
                 store.save_was_on(False)
+            self._off_unsaved = store.was_on
             store.close()
         if was_on:
             self._trace_error(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
 
     # --- in the worker's thread: ticks ------------------------------------------------------
 
+    def _poll_period_s(self) -> float | None:
+        return POLL_PERIOD_S if self._on else SAVE_PERIOD_S if self._off_unsaved else None
+
     def _poll(self) -> None:
         """Tick the policy when a tick is due or there is a wake reason."""
         if not self._on:
+            if self._off_unsaved:
+                with suppress(PolicyStoreError):  # the disk is still full
+                    self.store.save_was_on(False)
+                    self._off_unsaved = False
             return
         now = self._clock.now()
         due = self._scheduler.take_due(now)
