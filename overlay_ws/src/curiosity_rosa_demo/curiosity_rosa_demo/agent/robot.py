@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from functools import partial
 import time
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Ordered, Reply
 from curiosity_rosa_demo.agent.llm.usage import usage_json, usage_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
@@ -237,10 +237,18 @@ class Robot(TaskPort):
         by = caller_text(client or door, operator)
         if not operator_name(operator):
             by = f'{origin.value} {client}'.rstrip()
-        said = Message()
+        answered: Future[Reply] = Future()
+
+        def settle(reply: Reply) -> None:
+            try:
+                answered.set_result(reply)
+            except InvalidStateError:  # its client was told that nobody answered
+                if reply.task is not None:
+                    self._runtime.dispatcher.withdraw(reply.task)
+
         assert self._run_line is not None
-        await run_in_thread('say', partial(self._run_line, text, by, said.settle, origin))
-        return await result_in_time(said.reply)
+        await run_in_thread('say', partial(self._run_line, text, by, settle, origin))
+        return await result_in_time(answered)
 
     async def answer(
         self,

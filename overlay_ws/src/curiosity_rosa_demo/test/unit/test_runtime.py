@@ -829,6 +829,21 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         run(ask)
 
 
+def test_what_is_said_to_a_loop_that_does_not_answer_does_not_come_late(
+    world: RobotBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client may say it again."""
+    lines = {':forward 2': 'move_forward', 'look around': 'look around'}
+    with monkeypatch.context() as quick, world.bench.blocked_loop():
+        quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
+        for line in lines:
+            with pytest.raises(RobotBusy, match='try again'):
+                run(lambda line=line: world.robot.say(line))
+    for what in lines.values():
+        world.bench.becomes(what, 'CANCELLED')
+    assert 'nobody answered' in world.bench.task('look around').reason
+
+
 def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
     with RuntimeBench(tmp_path, ready=False) as bench:
         early = RobotBench(bench)
