@@ -518,8 +518,10 @@ class AgentApp:
             self.doors.console.handle_line(':record on')
 
     def start_runtime(self) -> None:
-        for note in (*self.mind.registry.notes, *self.mind.runtime.start()):
+        mind, go_on = self.mind, bool(self._options.after_crash)
+        for note in (*mind.registry.notes, *mind.runtime.start(go_on=go_on)):
             self.doors.console.print_notice(f'! {note}')
+        mind.autonomy.start(go_on=go_on)
 
     def start_ros(self) -> None:
         nodes = self.node, self.doors.run_task.node

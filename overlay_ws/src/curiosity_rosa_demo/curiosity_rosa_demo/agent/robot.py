@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from functools import partial
 import time
 from typing import Any, TypeVar
 
-from curiosity_rosa_demo.agent.kernel.hear import Answered, Message, Ordered, Reply
+from curiosity_rosa_demo.agent.kernel.hear import Answered, Ordered, Reply
 from curiosity_rosa_demo.agent.llm.usage import usage_json, usage_line
 from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
@@ -179,10 +179,17 @@ class Robot(TaskPort):
         ``by`` names the caller, for people, here and below; '': unknown.
         """
         stops = self.stop_count if stops is None else stops
+        return await self._order(Ordered(task, stops=stops), by)
+
+    async def interrupt(self, task: Task, *, by: str = '') -> Task:
+        """As ``order``, at once: see TaskPort."""
+        return await self._order(Ordered(task, stops=self.stop_count, interrupts=True), by)
+
+    async def _order(self, order: Ordered, by: str) -> Task:
         if why := self.not_ready_reason():
             raise RobotBusy(why)
-        self._tell_order(task, by)
-        return await self.call(self._ordered(Ordered(task, stops=stops)))
+        self._tell_order(order.task, by)
+        return await self.call(self._ordered(order))
 
     def _tell_order(self, task: Task, by: str) -> None:
         shown = clip_columns(printable(task_summary(task)), MAX_TASK_COLUMNS)
@@ -203,15 +210,10 @@ class Robot(TaskPort):
             raise reply.error or TaskError(reply.text)
         return reply.task
 
-    async def interrupt(self, task: Task, *, by: str = '') -> Task:
-        """As that of TaskPort. Raises OrderRefused in SAFE."""
-        self._tell_order(task, by)
-        self._check_order(task.name)
-        return await super().interrupt(task)
-
     async def resume(self, task_id: str, *, by: str = '') -> Task:
         """As that of TaskPort. Raises OrderRefused in SAFE."""
-        self._check_order('')
+        if why := self.order_refusal(''):
+            raise OrderRefused(why)
         task = await super().resume(task_id)
         self._notice(f'resume {task.id[:8]}{_by(by)}')
         return task
@@ -222,10 +224,6 @@ class Robot(TaskPort):
         if by:
             self._notice(f'priority {priority} for {task.id[:8]}{_by(by)}')
         return task
-
-    def _check_order(self, skill: str) -> None:
-        if why := self.order_refusal(skill):
-            raise OrderRefused(why)
 
     async def say(
         self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
@@ -239,18 +237,18 @@ class Robot(TaskPort):
         by = caller_text(client or door, operator)
         if not operator_name(operator):
             by = f'{origin.value} {client}'.rstrip()
-        said = Message()
-        assert self._run_line is not None
-        await run_in_thread('say', partial(self._run_line, text, by, said.settle, origin))
-        try:
-            return await result_in_time(said.reply)
-        except RobotBusy:  # its caller may try again
-            said.reply.add_done_callback(self._withdraw)
-            raise
+        answered: Future[Reply] = Future()
 
-    def _withdraw(self, late: Future[Reply]) -> None:
-        if (task := late.result().task) is not None:
-            self._runtime.event_loop.call_soon(self._runtime.dispatcher.withdraw, task)
+        def settle(reply: Reply) -> None:
+            try:
+                answered.set_result(reply)
+            except InvalidStateError:  # its client was told that nobody answered
+                if reply.task is not None:
+                    self._runtime.dispatcher.withdraw(reply.task)
+
+        assert self._run_line is not None
+        await run_in_thread('say', partial(self._run_line, text, by, settle, origin))
+        return await result_in_time(answered)
 
     async def answer(
         self,

@@ -96,6 +96,7 @@ MISSING = 'the safety file is missing: {path}; look at the rover, then clear'
 class SafetyLatch:
     """Holds the reason for SAFE; ``reason`` is empty while unlatched. ``since``: when the latch
     was set; None: unlatched, or unknown. ``mode``: the name of the last mode and its reason.
+    ``saved``: whether the disk has all that was set, or a ``save`` writes it.
 
     A file that is empty or unreadable latches. So does one that is missing although it was
     ``expected``.
@@ -111,6 +112,7 @@ class SafetyLatch:
         self._path, self._now = path, now
         self._writing = threading.Lock()
         self.reason, self.since, self.mode = '', None, ('', '')
+        self.saved = True
         try:
             self.reason, self.since, self.mode = _parsed(path.read_bytes())
         except FileNotFoundError:
@@ -125,25 +127,34 @@ class SafetyLatch:
         elif not self.reason:
             self.since = self._now()
         self.reason, self.mode = reason, mode
+        self.saved = False
 
     def save(self) -> None:
         """Write the latch to the disk; it is durable on return. Concurrent calls run in turn, and
         each writes the newest state. Raises OSError.
         """
         with self._writing:
-            since = None if self.since is None else self.since.isoformat()
-            content = json.dumps({'reason': self.reason, 'since': since, 'mode': self.mode})
-            fresh = self._path.with_name(f'{self._path.name}.new')
-            with fresh.open('w', encoding='utf-8') as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.replace(self._path)
-            folder = os.open(self._path.parent, os.O_RDONLY)
+            self.saved = True  # before it is read: what is set from now on is for the next call
             try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+                self._write()
+            except OSError:
+                self.saved = False
+                raise
+
+    def _write(self) -> None:
+        since = None if self.since is None else self.since.isoformat()
+        content = json.dumps({'reason': self.reason, 'since': since, 'mode': self.mode})
+        fresh = self._path.with_name(f'{self._path.name}.new')
+        with fresh.open('w', encoding='utf-8') as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def _parsed(content: bytes) -> tuple[str, datetime | None, tuple[str, str]]:

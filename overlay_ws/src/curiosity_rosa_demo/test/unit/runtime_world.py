@@ -281,13 +281,14 @@ class RuntimeBench(RuntimeHarness):
         )
         self.robot = robot_of(self)
         self.console = Console(self.robot, self.print)
-        self.runtime.start()
+        self.runtime.start(go_on=go_on)
+        self.autonomy.start(go_on=go_on)
         if ready:
-            self.begin(go_on=go_on)
+            self.begin()
 
-    def begin(self, *, go_on: bool = False) -> None:
-        self.runtime.run_tasks(go_on=go_on, ended=self.console.report_task_end)
-        self.autonomy.enable(go_on=go_on)
+    def begin(self) -> None:
+        self.runtime.run_tasks(ended=self.console.report_task_end)
+        self.autonomy.enable()
         self.console.run_queued_lines()
 
     def close(self) -> None:
@@ -504,8 +505,8 @@ class AgentWorld(RuntimeHarness):
             checkpoints=':memory:',
         )
         super().__init__(folder, self.session, config, registry, spans=spans)
-        self.runtime.start()
-        self.runtime.run_tasks(go_on=False, ended=lambda task: None)
+        self.runtime.start(go_on=False)
+        self.runtime.run_tasks(ended=lambda task: None)
 
     def close(self) -> None:
         super().close()

@@ -316,11 +316,11 @@ def test_a_question_outlives_the_process_and_a_yes_that_was_typed_before_it_is_n
     asked = drive()
     with RuntimeBench(tmp_path) as bench:
         ask(bench, asked)
-    with RuntimeBench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False, go_on=True) as bench:
         bench.session.asks = [asked]
         bench.session.release.set()
         bench.console.handle_line('yes')
-        bench.runtime.run_tasks(go_on=True, ended=bench.console.report_task_end)
+        bench.runtime.run_tasks(ended=bench.console.report_task_end)
         bench.asked(asked)
         bench.console.run_queued_lines()  # now the yes is taken
         bench.becomes('yes', 'PENDING')

@@ -53,6 +53,7 @@ from curiosity_rosa_demo.agent.policy.world import (
 from curiosity_rosa_demo.agent.react.plan import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
 from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.runtime.threads import PeriodicWorker
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import check_task, StoreError, TaskError
@@ -67,6 +68,7 @@ from hypothesis import strategies as st
 from policy_world import instant, PolicyRun, shipped_world, world_of
 import pytest
 from runtime_world import AutonomyBench, config_with_world, HOUR, MIN, REGISTRY, settle, TEN
+from skill_world import no_file_beyond
 import yaml
 
 
@@ -209,6 +211,29 @@ def test_off_cancels_what_it_began_and_nothing_else(bench: AutonomyBench) -> Non
     assert 'CANCELLED' not in bench.states('get_status')
     assert bench.timer.reason == bench.task('surveys the ground').reason
     assert bench.timer.reason == 'survey: off: by the operator'
+    is_off(bench)
+
+
+def test_off_holds_though_it_was_asked_for_while_it_was_being_switched_on(
+    bench: AutonomyBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post, made, posted = PeriodicWorker.post, TickScheduler.__init__, threading.Event()
+
+    def tell(*arguments: Any) -> None:
+        post(*arguments)
+        posted.set()
+
+    off = threading.Thread(target=bench.autonomy.switch_off, args=('by another operator',))
+
+    def ask_first(*arguments: Any) -> None:
+        monkeypatch.setattr(PeriodicWorker, 'post', tell)
+        off.start()
+        assert posted.wait(20.0)
+        made(*arguments)
+
+    monkeypatch.setattr(TickScheduler, '__init__', ask_first)
+    bench.autonomy.switch_on()
+    off.join(20.0)
     is_off(bench)
 
 
@@ -368,17 +393,38 @@ def test_a_crash_between_what_is_kept_and_what_is_done_begins_nothing_twice(
         is_off(bench)
 
 
+def test_after_a_crash_of_an_ordinary_start_it_is_off(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    with AutonomyBench(tmp_path, ready=False) as bench:  # it waits for the other nodes
+        bench.replies('auto was on when the agent ended during sleep; :auto on resumes it')
+    with AutonomyBench(tmp_path, at=TEN + 14 * HOUR, go_on=True) as bench:
+        is_off(bench)
+
+
 @pytest.mark.parametrize('crashed', [True, False])
 def test_a_stop_before_it_began_is_not_forgotten(tmp_path: Path, crashed: bool) -> None:
     if crashed:
         with AutonomyBench(tmp_path) as bench:
             surveys(bench)
-    with AutonomyBench(tmp_path, ready=False) as bench:
+    with AutonomyBench(tmp_path, ready=False, go_on=crashed) as bench:
         if not crashed:
             bench.on()
         bench.runtime.halt.stop('the operator').result()
-        bench.begin(go_on=crashed)
+        bench.begin()
         is_off(bench)
+
+
+def test_off_before_it_goes_on_after_a_crash_is_not_forgotten(tmp_path: Path) -> None:
+    evening = TEN + 10.5 * HOUR  # nothing is due
+    with AutonomyBench(tmp_path, at=evening) as bench:
+        bench.on()
+        bench.until(bench.decisions, 'its first tick')
+    for _ in range(2):  # and after another crash
+        with AutonomyBench(tmp_path, at=evening, ready=False, go_on=True) as bench:
+            assert bench.autonomy.switch_off('the test').ok
+            bench.begin()
+            is_off(bench)
 
 
 # --- from the console -----------------------------------------------------------------------
@@ -444,6 +490,18 @@ def test_an_error_in_a_tick_switches_it_off_and_what_it_began_ends(
     assert not bench.kept(lambda kept: kept.store.was_on)
     bench.on()  # and it can be switched on again
     assert any('survey: cancelled' in each.done for each in bench.decisions())
+
+
+def test_off_on_a_full_disk_is_saved_as_soon_as_there_is_room(tmp_path: Path) -> None:
+    with AutonomyBench(tmp_path) as bench:
+        surveys(bench)
+        with no_file_beyond(0):
+            bench.runtime.halt.stop('the operator').result()
+            bench.replies('auto is off: ')
+        bench.until(lambda: not bench.kept(lambda kept: kept.store.was_on), 'it to be saved')
+        bench.become('react', 'CANCELLED')
+    with AutonomyBench(tmp_path, go_on=True) as bench:  # it was killed, say
+        is_off(bench)
 
 
 def test_when_even_its_tasks_cannot_be_cancelled_all_is_stopped(

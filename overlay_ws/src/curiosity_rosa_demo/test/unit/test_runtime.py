@@ -205,6 +205,21 @@ def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_mo
     assert SafetyLatch(tmp_path / 'tasks.db.safety').reason == 'e-stop pressed'
 
 
+def test_a_latch_that_could_not_be_saved_is_saved_as_soon_as_it_can_be(
+    bench: RuntimeBench, tmp_path: Path
+) -> None:
+    """The agent may be killed before its last moment."""
+    in_the_way = tmp_path / 'tasks.db.safety.new'
+    in_the_way.mkdir()
+    press(bench)
+    told = 'The safety latch cannot be saved'
+    bench.replies(told)
+    in_the_way.rmdir()
+    latch = tmp_path / 'tasks.db.safety'
+    bench.until(lambda: SafetyLatch(latch).reason == 'e-stop pressed', 'it to be saved')
+    assert sum(told in each for each in bench.traced()) == 1
+
+
 def test_an_e_stop_waits_for_nothing_that_is_being_carried_out(
     bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,11 +297,11 @@ def test_what_a_silent_adapter_interrupted_is_held_after_two_crashes_too(tmp_pat
         bench.becomes('look around', 'PAUSED')
         for _ in range(2):
             crash(file)
-            bench = RuntimeBench(tmp_path, config=config, ready=False)
+            bench = RuntimeBench(tmp_path, config=config, ready=False, go_on=True)
             all_of_them.enter_context(bench)
             all_of_them.enter_context(adapter(bench))
             bench.until(lambda: saved_mode() != 'SAFE', 'its end to be saved')
-        bench.begin(go_on=True)
+        bench.begin()
         bench.runtime.call(settle())
         assert (bench.task('look around').held, bench.session.ran) == (True, [])
         assert bench.task('look around').reason == 'SAFE: adapter is silent'
@@ -493,6 +508,29 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBe
     assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
 
 
+def test_a_pause_holds_what_waits_for_a_retry_or_for_another_task(bench: RuntimeBench) -> None:
+    submit = bench.runtime.runner.submit
+    bench.session.fails = 'it is dark'
+    bench.session.quick = {'answer: look around'}
+    again = Task('react', metadata={'text': 'look around'}, max_retries=3)
+    bench.runtime.call(submit(again))
+    bench.becomes('look around', 'WAITING')
+    bench.session.fails = ''
+    bench.runs(':mast_rotate')  # it cannot be paused
+    rotating = bench.task('mast_rotate')
+    bench.runtime.call(submit(Task('mast_close', blocked_by=(rotating.id,))))
+    bench.console.handle_line(':pause')
+    bench.until(lambda: any('cannot be paused' in each for each in bench.said), 'an answer')
+    bench.session.release.set()
+    bench.becomes('mast_rotate', 'COMPLETED')
+    bench.until(lambda: 'WAITING' not in bench.tasks().values(), 'the waits to end')
+    bench.runtime.call(settle())
+    assert bench.session.ran == ['answer: look around', 'mast_rotate']
+    bench.console.handle_line(':resume')
+    bench.becomes('mast_close', 'COMPLETED')
+    bench.becomes('look around', 'COMPLETED')
+
+
 def test_what_cannot_be_cancelled_outlasts_a_pause_and_ends_with_a_stop(tmp_path: Path) -> None:
     skills = dict(CONFIG.skills.skills)
     skills['mast_rotate'] = skills['mast_rotate'].model_copy(update={'preemptible': True})
@@ -630,9 +668,9 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.runs('look around')
     with closing(sqlite3.connect(tmp_path / 'tasks.db')) as file, file:
         file.execute("UPDATE task SET state = 'active'")
-    with RuntimeBench(tmp_path, ready=False) as bench:
+    with RuntimeBench(tmp_path, ready=False, go_on=True) as bench:
         bench.session.answers = False
-        bench.begin(go_on=True)
+        bench.begin()
         bench.becomes('look around', 'RECOVERING')
         bench.runtime.call(settle())
         assert bench.session.ran == []
@@ -640,6 +678,23 @@ def test_after_a_crash_a_skill_waits_until_the_rover_tells_how_it_stands(tmp_pat
         bench.becomes('look around', 'ACTIVE')
         bench.session.release.set()
         bench.becomes('look around', 'COMPLETED')
+
+
+def test_after_a_crash_of_an_ordinary_start_nothing_of_the_run_before_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    with RuntimeBench(tmp_path) as bench:
+        bench.runs('look around')
+    with ExitStack() as runs:
+        runs.enter_context(RuntimeBench(tmp_path, ready=False))  # waits for the other nodes
+        crash(tmp_path / 'tasks.db')
+        bench = runs.enter_context(RuntimeBench(tmp_path, go_on=True))
+        bench.runtime.call(settle())
+        task = bench.task('look around')
+        assert (task.held, task.reason) == (True, 'left from an earlier run')
+        assert bench.session.ran == []
+        bench.console.handle_line(':resume')
+        bench.becomes('look around', 'ACTIVE')
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(
@@ -779,9 +834,8 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         world = RobotBench(bench)
         with monkeypatch.context() as quick:
             quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
-            for give in (lambda: world.robot.order(late), lambda: world.robot.say('look around')):
-                with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
-                    run(give)
+            with bench.blocked_loop(), pytest.raises(RobotBusy, match=r'within 0\.2 s'):
+                run(lambda: world.robot.order(late))
 
         async def give_up() -> None:
             submitting = asyncio.ensure_future(world.robot.order(given_up))
@@ -792,10 +846,24 @@ def test_a_loop_that_does_not_answer_or_has_ended_is_told_and_the_work_does_not_
         with bench.blocked_loop():
             run(give_up)
         run(lambda: world.robot.order(in_time))  # behind it
-        bench.becomes('look around', 'CANCELLED')  # it was withdrawn
-        assert list(bench.tasks()) == ['look around', 'in time']
+        assert list(bench.tasks()) == ['in time']
     with pytest.raises(TaskError, match='The agent ends'):
         run(ask)
+
+
+def test_what_is_said_to_a_loop_that_does_not_answer_does_not_come_late(
+    world: RobotBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its client may say it again."""
+    lines = {':forward 2': 'move_forward', 'look around': 'look around'}
+    with monkeypatch.context() as quick, world.bench.blocked_loop():
+        quick.setattr(task_port, 'CALL_TIMEOUT_S', 0.2)
+        for line in lines:
+            with pytest.raises(RobotBusy, match='try again'):
+                run(lambda line=line: world.robot.say(line))
+    for what in lines.values():
+        world.bench.becomes(what, 'CANCELLED')
+    assert 'nobody answered' in world.bench.task('look around').reason
 
 
 def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
@@ -813,12 +881,25 @@ def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
         run(lambda: early.robot.order(Task('capture_and_score')))
 
 
-def test_a_task_that_a_stop_overtakes_is_not_submitted(world: RobotBench) -> None:
+@pytest.mark.parametrize('way', ['order', 'interrupt'])
+def test_a_task_that_a_stop_overtakes_is_not_submitted(
+    world: RobotBench, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both come while the kernel is in a tick: it hears of the stop next."""
+    in_tick, go_on, tick = threading.Event(), threading.Event(), kernel_loop.tick
+
+    def slow(state: BrainState, rules: Thresholds) -> BrainState:
+        in_tick.set()
+        go_on.wait(WAIT_S)
+        return tick(state, rules)
+
     async def both() -> Task:
-        with world.bench.blocked_loop():
-            submitting = asyncio.ensure_future(world.robot.order(Task('capture_and_score')))
-            await asyncio.sleep(0)  # it reads how many stops there were
-            await asyncio.wrap_future(world.robot.stop('a test'))
+        monkeypatch.setattr(kernel_loop, 'tick', slow)
+        await asyncio.to_thread(in_tick.wait, WAIT_S)
+        submitting = asyncio.ensure_future(getattr(world.robot, way)(Task('capture_and_score')))
+        await asyncio.sleep(0)  # it reads how many stops there were
+        await asyncio.wrap_future(world.robot.stop('a test'))
+        go_on.set()
         return await submitting
 
     with pytest.raises(TaskError, match='A stop came first'):

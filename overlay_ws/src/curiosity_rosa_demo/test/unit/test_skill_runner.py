@@ -21,7 +21,7 @@ import shutil
 import sqlite3
 from typing import Any
 
-from curiosity_rosa_demo.agent.tasks import commits, SkillRunner, Task
+from curiosity_rosa_demo.agent.tasks import commits, SkillRunner, table, Task
 from curiosity_rosa_demo.agent.tasks import LifecycleState as S
 from curiosity_rosa_demo.agent.tasks.order import Rank, rank_of, ReadyQueue
 from curiosity_rosa_demo.agent.tasks.rows import Change
@@ -460,6 +460,21 @@ async def test_what_stops_a_skill(how: str, paused: bool) -> None:
 
 
 SLACK_S = 30.0  # more than a test takes
+
+
+@in_loop
+async def test_a_clock_that_is_set_forward_delays_no_task(monkeypatch: pytest.MonkeyPatch):
+    """As at the first contact with a time server after power-on."""
+    behind = timedelta(hours=2)
+    true_time = datetime.now(timezone.utc)
+    monkeypatch.setattr(table, 'now', lambda: datetime.now(timezone.utc) - behind)
+    monkeypatch.setattr(table, 'CHECK_PERIOD_S', 0.05)
+    stage = Stage()
+    async with looping(staged(':memory:', stage)) as runner:
+        task = await runner.submit(Task('job', not_before=true_time))
+        assert task.state is S.WAITING
+        behind = timedelta()
+        await stage.until('begin job')
 
 
 def let_pass(path: Path, seconds: float) -> None:

@@ -62,7 +62,7 @@ class CancelAllTasks:
 
 @dataclass(frozen=True)
 class PauseTasks:
-    """Hold every task that runs or could run, the waiting ones first, so that none starts."""
+    """Hold every task, the waiting ones first, so that none starts."""
 
     why: str
 

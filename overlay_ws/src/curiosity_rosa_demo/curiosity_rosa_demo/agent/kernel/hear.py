@@ -122,10 +122,12 @@ class Answered(Message):
 @dataclass(frozen=True, eq=False)
 class Ordered(Message):
     """A task to submit; ``reply`` gets the stored task, or the reason why there is none. Who
-    cancels ``reply`` withdraws the task. It has no meaning to find.
+    cancels ``reply`` withdraws the task. It has no meaning to find. ``interrupts``: as of
+    SkillRunner.interrupt.
     """
 
     task: Task
+    interrupts: bool = field(default=False, kw_only=True)
     reply: Future[Reply] = field(default_factory=Future, kw_only=True)
 
 

@@ -46,6 +46,7 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.trace.reporter import TraceFunction
 
 POLL_PERIOD_S = 0.1  # wall time; the policy's clock may run faster
+SAVE_PERIOD_S = 1.0  # between two attempts to save that it is off
 MAX_DECISIONS_READ = 5000  # decisions read for the log: a night has hundreds of uneventful ones
 HOW_TO_SWITCH_ON = ':auto on switches it on'
 OFF_TEXT = f'auto is off; {HOW_TO_SWITCH_ON}'
@@ -85,13 +86,14 @@ class Autonomy:
         self._scheduler = TickScheduler(self._settings.tick_s)
         self._own_task_ids: set[str] = set()  # tasks that may be active
         self._is_live = False  # switched on, and not yet off in the worker's thread
+        self._off_unsaved = False  # it is off, and on in the file: a crash would switch it on
         # At switch-on: after a later stop the runtime takes none of the policy's tasks.
         self._stop_count = runtime.halt.stops
         self._hold_reason = self._last_text = ''
         self._worker = PeriodicWorker(
             'autonomy',
             poll=self._poll,
-            every_s=lambda: POLL_PERIOD_S if self._on else None,
+            every_s=self._poll_period_s,
             on_error=self._on_worker_error,
         )
         runtime.subscribe_to_ticks(self._on_kernel_tick)
@@ -99,9 +101,15 @@ class Autonomy:
 
     # --- from any thread --------------------------------------------------------------------
 
-    def enable(self, *, go_on: bool) -> None:
-        """Call once tasks may run. With ``go_on``, after a crash, a policy that was on resumes."""
-        self._worker.post(partial(self._enable, go_on))
+    def start(self, *, go_on: bool) -> None:
+        """Call first. With ``go_on``, after a crash, a policy that was on resumes; otherwise it is
+        off, though this run may crash before tasks may run.
+        """
+        self._worker.post(partial(self._start, go_on))
+
+    def enable(self) -> None:
+        """Call once tasks may run."""
+        self._worker.post(self._enable)
 
     def switch_on(self) -> Outcome:
         stops = self._runtime.halt.stops
@@ -259,19 +267,23 @@ class Autonomy:
 
     # --- in the worker's thread: on and off -------------------------------------------------
 
-    def _enable(self, go_on: bool) -> None:
-        self._tasks_may_run = True
+    def _start(self, go_on: bool) -> None:
         try:
-            auto = self.store.was_on
+            was_on = self.store.was_on
         except PolicyStoreError as error:
             self._trace_error(f'auto cannot be switched on: {error}')
             return
-        if auto and not (go_on or self._on_requested):
+        if was_on and go_on:
+            self._on_requested = True
+        elif was_on:
             self.store.save_was_on(False)
             last = self.policy.state.activity
             during = f' during {last.activity}' if last else ''
             self._trace_notice(f'auto was on when the agent ended{during}; :auto on resumes it')
-        elif auto or self._on_requested:
+
+    def _enable(self) -> None:
+        self._tasks_may_run = True
+        if self._on_requested:
             self._trace_notice(self._switch_on(self._stop_count, slept=True).answer)
 
     def _switch_on(self, stops: int, *, slept: bool = False) -> Outcome:
@@ -304,8 +316,9 @@ class Autonomy:
         return Outcome(True, ' '.join(filter(None, (text, missing_model_note(self._config)))))
 
     def _switch_off(self, why: str) -> Outcome:
+        self._on = self._on_requested = False  # again: it may have been switched on meanwhile
         ids = self.policy.state.task_ids
-        if self._is_live or ids:
+        if self._is_live or ids or self.store.was_on:
             self._own_task_ids.update(ids)
             tick = self.policy.switch_off(why, self._clock.now())
             self._save(tick, auto=False)
@@ -330,15 +343,23 @@ class Autonomy:
         if store is not None:
             with suppress(PolicyStoreError):
                 store.save_was_on(False)
+            self._off_unsaved = store.was_on
             store.close()
         if was_on:
             self._trace_error(f'auto is off: {why}; {HOW_TO_SWITCH_ON}')
 
     # --- in the worker's thread: ticks ------------------------------------------------------
 
+    def _poll_period_s(self) -> float | None:
+        return POLL_PERIOD_S if self._on else SAVE_PERIOD_S if self._off_unsaved else None
+
     def _poll(self) -> None:
         """Tick the policy when a tick is due or there is a wake reason."""
         if not self._on:
+            if self._off_unsaved:
+                with suppress(PolicyStoreError):  # the disk is still full
+                    self.store.save_was_on(False)
+                    self._off_unsaved = False
             return
         now = self._clock.now()
         due = self._scheduler.take_due(now)

@@ -255,7 +255,8 @@ class ActionDispatcher:
         elif isinstance(step, Ordered):
             if step.reply.cancelled():
                 raise TaskError(f'{step.task.name} was withdrawn before it was submitted')
-            reply.task = await runner.submit(step.task)
+            submit = runner.interrupt if step.interrupts else runner.submit
+            reply.task = await submit(step.task)
         elif isinstance(step, Approve):
             reply.lines.append(await self._approvals.apply_answer(step.action, step.payload))
         elif isinstance(step, Notice):
@@ -265,7 +266,7 @@ class ActionDispatcher:
 
     async def _pause_tasks(self, why: str, reply: Reply) -> None:
         free = [task for task in self._runner.live() if not task.held]
-        waiting = [task.id for task in free if task.state.waits_its_turn]
+        waiting = [task.id for task in free if not task.state.running]
         for task_id in (*waiting, *(task.id for task in free if task.state.running)):
             try:
                 paused = await self._runner.pause(task_id, why)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 import time
@@ -83,6 +82,7 @@ NO_ANSWER_TEXT = 'This question cannot be answered; :status and :trace show what
 NO_WORDS_TEXT, NO_JSON_TEXT = 'The text has no words.', 'The arguments are no JSON.'
 MAX_KERNEL_TASKS = 50  # the kernel sees no more tasks
 START_TIMEOUT_S, CLOSE_TIMEOUT_S = 60.0, 8.0
+SAVE_PERIOD_S = 1.0  # between two attempts to save the latch
 
 
 class Runtime:
@@ -171,6 +171,8 @@ class Runtime:
         self._left_over_tasks: list[Task] = []
         self._was_safe = False
         self._safe_since: datetime | None = None  # the latch's time, or that of the mode
+        self._save_due_s = 0.0  # steady seconds
+        self._save_failure = ''  # as told
         self.failure = ''  # why the runtime no longer works; empty: it works
         self._end = ''  # why no message gets another reply; empty: each gets one
         self.event_loop = EventLoopThread('runtime', self._on_job_error)
@@ -180,13 +182,23 @@ class Runtime:
 
     # --- start and end ----------------------------------------------------------------------
 
-    def start(self) -> list[str]:
-        """Open the task database and start the kernel. Returns notes. Raises StoreError."""
+    def start(self, *, go_on: bool) -> list[str]:
+        """Open the task database and start the kernel. Returns notes. Raises StoreError.
+
+        With ``go_on`` the unfinished tasks of an earlier run resume once tasks may run, but for
+        those of a run that ended in SAFE. Otherwise they are held: a rover that was just switched
+        on must not move without an operator, though this run may crash before it is ready. Only
+        the kernel's own charge task resumes, and ``run_tasks`` does not return it.
+        """
 
         async def start() -> None:
             self._save_latch()  # before the tasks: a database without a latch counts as latched
             await self.runner.start()
-            self._left_over_tasks = self.runner.live()
+            live = self.runner.live()
+            self._left_over_tasks = [task for task in live if go_on or task.name != 'charge']
+            if not go_on:
+                ids = [task.id for task in self._left_over_tasks]
+                await self.runner.hold_waiting(LEFT_OVER_REASON, lambda task: task.id in ids)
             await self._restore_safe()
             self.event_loop.start_job(self.dispatcher.run())
             self.event_loop.start_job(self._kernel.run())
@@ -216,26 +228,17 @@ class Runtime:
             self._trace_error(f'The last run ended in SAFE: {reason}')
             await self.dispatcher.hold_waiting(f'SAFE: {reason}')
 
-    def run_tasks(self, *, go_on: bool, ended: Callable[[Task], None]) -> list[Task]:
-        """Let tasks run, and return the unfinished tasks of an earlier run.
-
-        With ``go_on`` they resume, but for those of a run that ended in SAFE. Otherwise they are
-        held: a rover that was just switched on must not move without an operator; only the
-        kernel's own charge task resumes, and is not returned. ``ended`` is called for each that is
-        returned. Raises TaskError; then no task will run.
+    def run_tasks(self, *, ended: Callable[[Task], None]) -> list[Task]:
+        """Let tasks run, and return the unfinished tasks of an earlier run. ``ended`` is called
+        for each of them. Raises TaskError; then no task will run.
         """
 
         async def start_loop() -> list[Task]:
             while not self._kernel.ticks:
                 await asyncio.sleep(0.02)
             unfinished = [task for task in self._left_over_tasks if not task.terminal]
-            if not go_on:
-                unfinished = [task for task in unfinished if task.name != 'charge']
             for task in unfinished:
                 self.call_on_end(task, ended)
-                if not go_on:
-                    with suppress(TaskError):  # the task has just ended
-                        await self.runner.pause(task.id, LEFT_OVER_REASON)
             self.event_loop.start_job(self.runner.run_loop())
             return unfinished
 
@@ -406,11 +409,17 @@ class Runtime:
             self._safe_since = self._latch.since if is_restored else datetime.now(timezone.utc)
 
     def _keep_latch(self, after: BrainState) -> None:
-        """Save the latch, and a SAFE without one, when either begins, changes or ends."""
+        """Save the latch, and a SAFE without one, when either begins, changes or ends. What cannot
+        be saved is tried again.
+        """
         latch, tasks = after.robot.safety_latch, after.tasks
         mode, kept = (tasks.mode.value, tasks.mode_reason), self._latch.mode
         if latch != self._latch.reason or (mode != kept and Mode.SAFE.value in (mode[0], kept[0])):
             self._latch.set(latch, mode)
+            self._save_due_s = 0.0
+        now_s = after.telemetry.now_s
+        if not self._latch.saved and now_s >= self._save_due_s:
+            self._save_due_s = now_s + SAVE_PERIOD_S
             self.event_loop.start_job(run_in_thread('safety-latch', self._save_latch))
 
     def _answer(self, answer: Answer) -> Outcome:
@@ -476,10 +485,14 @@ class Runtime:
             Message(reply=reply).settle(Reply([why], ok=False))
 
     def _save_latch(self) -> None:
+        failure = ''
         try:
             self._latch.save()
         except OSError as error:
-            self._trace_error(f'The safety latch cannot be saved: {error}')
+            failure = f'The safety latch cannot be saved: {error}'
+        if failure and failure != self._save_failure:
+            self._trace_error(failure)
+        self._save_failure = failure
 
     def _trace_error(self, why: str) -> None:
         self._agent_session.trace(TraceKind.ERROR, why, ok=False, error_reason=why)

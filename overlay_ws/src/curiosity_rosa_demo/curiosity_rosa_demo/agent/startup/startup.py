@@ -95,11 +95,11 @@ class Startup:
             console.print_notice,
         )
         stopped = self._runtime.halt.send().result() if crash else None
-        unfinished = self._runtime.run_tasks(go_on=bool(crash), ended=console.report_task_end)
+        unfinished = self._runtime.run_tasks(ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
         live = [task for task in self._runtime.list_tasks() if not task.terminal]
         session.warm_up([turn_thread(task) for task in live])
-        self._robot.autonomy.enable(go_on=bool(crash))
+        self._robot.autonomy.enable()
         if stopped is not None:
             self._trace_crash(stopped, unfinished)
         elif unfinished:

@@ -20,6 +20,7 @@ from curiosity_rosa_demo.agent.tasks.task import EventType, now, Task
 from curiosity_rosa_demo.domain.task_state import LifecycleState
 
 MAX_ENDED_TASKS = 1000  # tasks that ended and can still be listed
+CHECK_PERIOD_S = 10.0  # of a task that waits for a time: the clock may be set meanwhile
 
 _S = LifecycleState
 _END_EVENTS = {
@@ -160,7 +161,7 @@ class TaskTable:
             again_s = record.retry_at - loop.time()
         if again_s <= 0.0:
             return None
-        record.wake = loop.call_later(again_s, self.reconsider, record)
+        record.wake = loop.call_later(min(again_s, CHECK_PERIOD_S), self.reconsider, record)
         return reason
 
     def watch_deadline(self, record: TaskRecord) -> None:
