@@ -242,8 +242,8 @@ class Robot(TaskPort):
         def settle(reply: Reply) -> None:
             try:
                 answered.set_result(reply)
-            except InvalidStateError:  # its client was told that nobody answered
-                if reply.task is not None:
+            except InvalidStateError:
+                if answered.cancelled() and reply.task is not None:  # nobody answered in time
                     self._runtime.dispatcher.withdraw(reply.task)
 
         assert self._run_line is not None
