@@ -80,7 +80,7 @@ def with_quantities(tokens: list[Token]) -> list[Token]:
             out.append(token)
         else:
             out[-1] = joined
-    return _with_delays([_unless_alone(token) for token in out])
+    return _with_delays([_unless_alone(*pair) for pair in zip_longest(out, out[1:])])
 
 
 def _is_between(tokens: Sequence[Token], index: int) -> bool:
@@ -195,9 +195,9 @@ def _amount(token: Token) -> float | None:
 _FRACTIONS = {'A': 1.0, 'HALFOF': 0.5, 'QUARTEROF': 0.25}
 
 
-def _unless_alone(token: Token) -> Token:
-    """A counter without a number means nothing, as in a picture: 张, 枚."""
-    if token.is_number and token.text in ('一', '1'):
+def _unless_alone(token: Token, after: Token | None) -> Token:
+    """A counter without a number means nothing, as in a picture: 张, 枚. Nor does 一 in 动一动."""
+    if token.is_number and token.text == '一' and not (after and after.can_be('COMMA')):
         return replace(token, meanings=(('NUM',), ('FILLER',)))
     if not token.can_be('UNIT COUNT 1'):
         return token
