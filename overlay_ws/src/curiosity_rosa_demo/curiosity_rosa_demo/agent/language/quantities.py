@@ -106,17 +106,31 @@ def _with_decimals(tokens: list[Token]) -> list[Token]:
 
 
 def _with_delays(tokens: list[Token]) -> list[Token]:
-    """Mark a duration that begins a clause and delays it: in 3 seconds, drive; 三秒后前进."""
+    """Mark a duration that begins a clause and delays it: in 3 seconds, drive; 三秒后前进. Nowhere
+    else is such a word understood: "drive in 3 seconds" does not drive for so long.
+    """
     out: list[Token] = []
     for index, token in enumerate(tokens):
         following = tokens[index + 1 :]
         begins = not out or out[-1].can_be('COMMA', 'THEN', 'AND')
-        long = len(following) > 1 and following[0].meanings[0] == ('DUR',)
-        late = begins and long and token.can_be('LATERIN') and following[1].text != 'of'
-        if out and out[-1].meanings[0] == ('DUR',) and token.can_be('SINCE'):
-            late = late or len(out) == 1 or out[-2].can_be('COMMA', 'THEN', 'AND', 'LATER')
-        out.append(replace(token, meanings=(('LATER',),)) if late else token)
+        leads = following and following[0].meanings[0] == ('DUR',) and token.can_be('LATERIN')
+        if leads and [each.text for each in following[1:2]] not in (['of'], ['de']):
+            late = begins and len(following) > 1
+            token = replace(token, meanings=(('LATER',) if late else UNKNOWN,))
+        elif out and out[-1].meanings[0] == ('DUR',) and token.can_be('SINCE'):
+            late = len(out) == 1 or out[-2].can_be('COMMA', 'THEN', 'AND', 'LATER')
+            if all(map(_adds_nothing, following)):
+                token = replace(token, meanings=(UNKNOWN,))
+            elif late:
+                token = replace(token, meanings=(('LATER',),))
+        out.append(token)
     return out
+
+
+def _adds_nothing(token: Token) -> bool:
+    return any(
+        {*meaning} <= {'COMMA', 'FILLER', 'POLITE', 'ASK', 'END'} for meaning in token.meanings
+    )
 
 
 def _with_value(token: Token) -> Token:
