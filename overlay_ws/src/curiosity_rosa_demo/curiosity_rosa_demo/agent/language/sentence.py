@@ -30,6 +30,7 @@ MAX_TOKENS = 120
 MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
 _PLACES = ('BASE', 'BRIGHT', 'LIGHT', 'PLACE', 'SHADE', 'XY')
+_ACTS = ('CLOSE', 'FORWARD', 'OPEN', 'SHOOT', 'TURN')
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
@@ -151,9 +152,13 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _with_origins(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with から behind a place and 从 before one as words that lead away from it."""
+    """The tokens with から behind a place and 从 before one as words that lead away from it, and 前
+    behind an act as "before": 拍照前前进.
+    """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
+        if after.text == '前' and token.can_be(*_ACTS):
+            out[index + 1] = replace(after, meanings=(('BEFORE',),))
         if token.text == '从' and after.can_be(*_PLACES):
             out[index] = replace(token, meanings=(('LEAVE',),))
         if after.text == 'から' and token.can_be(*_PLACES):
