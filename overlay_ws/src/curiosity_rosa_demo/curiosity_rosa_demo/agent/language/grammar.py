@@ -249,6 +249,7 @@ def _group_of_reading(
     more = ('GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND')
     bare = verb in ('forward', 'left', 'right', 'home') and tags.keys().isdisjoint(more)
     bare = bare or needs == ['TURN', 'KNOWNMAST']
+    bare = bare or [token.text for token in tokens if not is_mark(token)] == ['back']
     return Group('step', kept, tuple(steps * times), bare=bare)
 
 

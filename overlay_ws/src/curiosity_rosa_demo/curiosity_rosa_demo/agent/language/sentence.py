@@ -152,8 +152,8 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _with_origins(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with から behind a place and 从 before one as words that lead away from it, and 前
-    behind an act as "before": 拍照前前进.
+    """The tokens with から behind a place and 从 before one as words that lead away from it, and
+    with 前 behind an act as "before": 拍照前前进.
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
