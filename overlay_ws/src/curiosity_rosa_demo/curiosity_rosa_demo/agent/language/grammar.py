@@ -249,6 +249,7 @@ def _group_of_reading(
     more = ('GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND')
     bare = verb in ('forward', 'left', 'right', 'home') and tags.keys().isdisjoint(more)
     bare = bare or needs == ['TURN', 'KNOWNMAST']
+    bare = bare or [token.text for token in tokens if not is_mark(token)] == ['back']
     return Group('step', kept, tuple(steps * times), bare=bare)
 
 
@@ -290,6 +291,7 @@ def _denies(reading: Sequence[Meaning], tags: Counter[str]) -> bool:
 
 # --- The cheapest split ------------------------------------------------------------------------
 
+_DRIVES = ('forward', 'left', 'right')
 _COSTS = {'COMMA': 0.6, 'AND': 0.7, 'END': 0.6}  # of a word that joins, within a group
 
 
@@ -305,10 +307,15 @@ def clauses(
         return group_of(tokens[start:end], known)
 
     def is_two(start: int, end: int) -> bool:
-        """Whether both sides of an "and" are steps, and different ones."""
-        joins = (at for at in range(start + 1, end - 1) if tokens[at].meanings[0] == ('AND',))
-        sides = ((made(start, at), made(at + 1, end)) for at in joins)
-        return any(a and b and a.steps != b.steps and a.steps and b.steps for a, b in sides)
+        """Whether both sides of an "and" are steps, and different ones; of a comma, motions."""
+        for at in range(start + 1, end - 1):
+            if tokens[at].meanings[0] in (('AND',), ('COMMA',)):
+                a, b = made(start, at), made(at + 1, end)
+                if a and b and a.steps and b.steps and a.steps != b.steps:
+                    drive = a.steps[-1].verb in _DRIVES and b.steps[0].verb in _DRIVES
+                    if drive or tokens[at].meanings[0] == ('AND',):
+                        return True
+        return False
 
     size = len(tokens)
     costs: list[float] = [math.inf] * size + [0.0]

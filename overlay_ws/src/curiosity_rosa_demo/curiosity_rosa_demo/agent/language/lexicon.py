@@ -41,6 +41,13 @@ _CJK_NUMBER = re.compile(
     '(?:[〇零一二两三四五六七八九十百千]+万)?[〇零一二两三四五六七八九十百千]+(?:点[〇零一二三四五六七八九]+)?'
     '|[〇零一二两三四五六七八九十百千]+万'
 )
+# Each of two digits side by side is a number: 两三米 is two or three metres, 一百八 108 or 180.
+_CJK_DOUBT = re.compile(
+    '(?<![〇零一二两三四五六七八九])[一二两三四五六七八九]{2}(?![〇零一二两三四五六七八九])|百[一二两三四五六七八九](?!十)'
+)
+_RANGE = re.compile(  # 2~3 m; such a mark before a number alone is no part of it
+    r'(?<=[\d〇零一二两三四五六七八九十百千万]) ?[~〜ー] ?(?=[\d〇零一二两三四五六七八九十百千万])'
+)
 _DECIMAL_COMMA = re.compile(  # 1,5 m; (1,5) is a place
     r'(?<=\d),(?=\d{1,2} ?(?:(?:m|s|km|cm|h)(?![a-z])|deg|min|met|sec|seg|gra|hour|'
     r'[°º%米秒度分]|めとる|せんち|きろ))'
@@ -127,6 +134,7 @@ def split_words(text: str, words: Lexicon) -> list[Token]:
     sayings: list[str] = []
     for each in _sayings():
         text = _without_sayings(each, text, sayings)
+    text = _RANGE.sub(' - ', text)
     folded = re.sub(r'(?<=\d),(?=\d{3}(?!\d))', '', folded_text(text))
     folded = _DECIMAL_COMMA.sub('.', folded)
     folded = re.sub(r'(?<=[\u3040-\u9fff]) +(?=[\u3040-\u9fff])', '', folded)
@@ -203,7 +211,8 @@ def _known_tokens(text: str, start: int, words: Lexicon, longest: int) -> list[t
     if (number := _NUMBER.match(text, start)) is not None:
         numbers.append((number, float(number[0])))
     cjk = _CJK_NUMBER.match(text, start)
-    if cjk is not None and not (start and _CJK_NUMBER.match(text[start - 1])):
+    inside = start > 0 and _CJK_NUMBER.match(text[start - 1])
+    if cjk is not None and not inside and not _CJK_DOUBT.search(cjk[0]):
         numbers.append((cjk, cjk_number(cjk[0])))
     for match, value in numbers:
         found.append((match.end(), Token(match[0], (('NUM',),), value)))

@@ -80,7 +80,7 @@ def with_quantities(tokens: list[Token]) -> list[Token]:
             out.append(token)
         else:
             out[-1] = joined
-    return _with_delays([_unless_alone(token) for token in out])
+    return _with_delays([_unless_alone(*pair) for pair in zip_longest(out, out[1:])])
 
 
 def _is_between(tokens: Sequence[Token], index: int) -> bool:
@@ -106,17 +106,31 @@ def _with_decimals(tokens: list[Token]) -> list[Token]:
 
 
 def _with_delays(tokens: list[Token]) -> list[Token]:
-    """Mark a duration that begins a clause and delays it: in 3 seconds, drive; 三秒后前进."""
+    """Mark a duration that begins a clause and delays it: in 3 seconds, drive; 三秒后前进. Nowhere
+    else is such a word understood: "drive in 3 seconds" does not drive for so long.
+    """
     out: list[Token] = []
     for index, token in enumerate(tokens):
         following = tokens[index + 1 :]
         begins = not out or out[-1].can_be('COMMA', 'THEN', 'AND')
-        long = len(following) > 1 and following[0].meanings[0] == ('DUR',)
-        late = begins and long and token.can_be('LATERIN') and following[1].text != 'of'
-        if out and out[-1].meanings[0] == ('DUR',) and token.can_be('SINCE'):
-            late = late or len(out) == 1 or out[-2].can_be('COMMA', 'THEN', 'AND', 'LATER')
-        out.append(replace(token, meanings=(('LATER',),)) if late else token)
+        leads = following and following[0].meanings[0] == ('DUR',) and token.can_be('LATERIN')
+        if leads and [each.text for each in following[1:2]] not in (['of'], ['de']):
+            late = begins and len(following) > 1
+            token = replace(token, meanings=(('LATER',) if late else UNKNOWN,))
+        elif out and out[-1].meanings[0] == ('DUR',) and token.can_be('SINCE'):
+            late = len(out) == 1 or out[-2].can_be('COMMA', 'THEN', 'AND', 'LATER')
+            if all(map(_adds_nothing, following)):
+                token = replace(token, meanings=(UNKNOWN,))
+            elif late:
+                token = replace(token, meanings=(('LATER',),))
+        out.append(token)
     return out
+
+
+def _adds_nothing(token: Token) -> bool:
+    return any(
+        {*meaning} <= {'COMMA', 'FILLER', 'POLITE', 'ASK', 'END'} for meaning in token.meanings
+    )
 
 
 def _with_value(token: Token) -> Token:
@@ -195,9 +209,9 @@ def _amount(token: Token) -> float | None:
 _FRACTIONS = {'A': 1.0, 'HALFOF': 0.5, 'QUARTEROF': 0.25}
 
 
-def _unless_alone(token: Token) -> Token:
-    """A counter without a number means nothing, as in a picture: 张, 枚."""
-    if token.is_number and token.text in ('一', '1'):
+def _unless_alone(token: Token, after: Token | None) -> Token:
+    """A counter without a number means nothing, as in a picture: 张, 枚. Nor does 一 in 动一动."""
+    if token.is_number and token.text == '一' and not (after and after.can_be('COMMA')):
         return replace(token, meanings=(('NUM',), ('FILLER',)))
     if not token.can_be('UNIT COUNT 1'):
         return token

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Literal
 
 from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
@@ -29,6 +29,8 @@ from curiosity_rosa_demo.agent.language.tables import table
 MAX_TOKENS = 120
 MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
+_PLACES = ('BASE', 'BRIGHT', 'LIGHT', 'PLACE', 'SHADE', 'XY')
+_ACTS = ('CLOSE', 'FORWARD', 'OPEN', 'SHOOT', 'TURN')
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
 
@@ -132,7 +134,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the meanings that only their place in the sentence gives."""
-    out = _without_le(_with_asked_condition(tokens))
+    out = _with_origins(_without_le(_with_asked_condition(tokens)))
     last = len(out) - 1
     while last > 0 and is_mark(out[last]) and out[last].text != 'first':
         last -= 1
@@ -146,6 +148,21 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
             tuple(tag for tag in meaning if tag != 'ING') for meaning in out[last].meanings
         )
         out[last] = replace(out[last], meanings=meanings)
+    return out
+
+
+def _with_origins(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with から behind a place and 从 before one as words that lead away from it, and
+    with 前 behind an act as "before": 拍照前前进.
+    """
+    out = list(tokens)
+    for index, (token, after) in enumerate(pairwise(tokens)):
+        if after.text == '前' and token.can_be(*_ACTS):
+            out[index + 1] = replace(after, meanings=(('BEFORE',),))
+        if token.text == '从' and after.can_be(*_PLACES):
+            out[index] = replace(token, meanings=(('LEAVE',),))
+        if after.text == 'から' and token.can_be(*_PLACES):
+            out[index + 1] = replace(after, meanings=(('LEAVE',),))
     return out
 
 

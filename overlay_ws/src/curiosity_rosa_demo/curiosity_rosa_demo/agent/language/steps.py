@@ -262,6 +262,8 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
             leads = False
     if plan.still and any(step.verb in MOTIONS for step in plan.steps):
         return None
+    if last and last.text == 'THEN' and last.has('SINCE') and len(plan.steps) == 1:
+        return None  # "drive afterwards": after what?
     plan.excluded = any(_excludes(group, at, plan.steps) for group, at in denials)
     return _arranged(plan, swap_at, begin, times)
 
