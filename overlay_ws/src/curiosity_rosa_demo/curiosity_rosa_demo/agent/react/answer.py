@@ -64,6 +64,7 @@ def apply_answer(
     yes = action is ApprovalAction.APPROVE if op is None else action is not ApprovalAction.REJECT
     if op is None and turn.stop_reason == ASK_TO_CONTINUE:
         turn.stop_reason, turn.decision = '' if yes else 'ABORT', Decision()
+        turn.call_id = ''  # the yes is about its failure, which does not ask again
         turn.failures_in_a_row = turn.same_in_a_row = turn.refused_in_a_row = 0
     elif op is None and turn.call_id:  # the model has asked, and reads the answer
         said = {'answer': 'yes'} if yes else {'answer': 'no', 'why': answer.why}
