@@ -23,7 +23,13 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, put, wait_for_an
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
 from curiosity_rosa_demo.agent.react.guardrails import Ask
-from curiosity_rosa_demo.agent.react.plan import approve_step, open_step, reject_step, trace_steps
+from curiosity_rosa_demo.agent.react.plan import (
+    approve_step,
+    edit_step,
+    open_step,
+    reject_step,
+    trace_steps,
+)
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.think import (
     check,
@@ -104,6 +110,8 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
         note = f'The operator changed {before}: '
         env.trace(TraceKind.OBSERVE, f'The operator changed {before} to {op.text}')
         turn.change(op.call_id, input=json.dumps(op.arguments), edited_from=before)
+        if turn.plan is not None and op.plan_step is not None and turn.search is None:
+            edit_step(turn.plan, op.arguments)
     observe(turn, env)
     reasons, leaves_fence = check(turn, env, op)
     if turn.op is None:

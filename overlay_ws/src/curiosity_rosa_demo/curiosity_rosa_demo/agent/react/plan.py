@@ -201,6 +201,15 @@ def approve_step(plan: Plan) -> None:
         step.status = StepStatus.RUNNING
 
 
+def edit_step(plan: Plan, arguments: Json) -> None:
+    """Record the operator's own arguments of the open step: they hold for its retry, too."""
+    step = _open(plan)
+    if PROGRESS_KEY in step.metadata:
+        step.metadata[FALLBACK_PARAMETERS] = arguments
+    else:
+        step.parameters = arguments
+
+
 def reject_step(plan: Plan, why: str, now: float) -> list[ExecutionResult]:
     """Record the operator's rejection, which ends the plan."""
     if plan.status is PlanStatus.WAIT_CONFIRMATION:
