@@ -548,6 +548,21 @@ def test_a_step_that_was_interrupted_goes_on_as_the_operator_has_edited_it() -> 
         assert (op.skill, op.arguments) == ('navigate_to_pose', edited)
 
 
+def test_the_preconditions_of_a_step_hold_at_the_answer_too() -> None:
+    for before_m, does in ((0.0, True), (9.0, False)):
+        nodes = Nodes(finish(), config=CONFIG)
+        step: dict[str, Any] = {'action': 'move_forward', 'parameters': {'duration_s': 1.0}}
+        step |= {'preconditions': {'x_below': 5.0}, 'requires_confirmation': True}
+        nodes.turn.plan = create_plan_from_llm_response({'goal': 'Drive', 'steps': [step]})
+        nodes.think()
+        nodes.rover.place(before_m)
+        nodes.answer('APPROVE')
+        plan = nodes.act().plan
+        assert plan is not None
+        assert (bool(nodes.acts), plan.is_success()) == (does, does)
+        assert does or 'precondition: x is 9.0' in nodes.told()[0].error_reason
+
+
 def test_the_words_of_a_plan_are_not_taken_for_the_fence() -> None:
     """A yes to them says nothing of the fence that the rover has come near since."""
     nodes = Nodes(finish(), config=with_rules(geofence={'leaving': 'ask'}))

@@ -29,6 +29,7 @@ from curiosity_rosa_demo.agent.react.plan import (
     open_step,
     reject_step,
     trace_steps,
+    unmet_reason,
 )
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.think import (
@@ -99,6 +100,7 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
     op, note = question.op, ''
     if op is None:
         return
+    plan = turn.plan if op.plan_step is not None and turn.search is None else None
     try:
         op, before = _approved_op(op, answer, env.registry), op.text
     except BadArguments as problem:
@@ -110,9 +112,12 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
         note = f'The operator changed {before}: '
         env.trace(TraceKind.OBSERVE, f'The operator changed {before} to {op.text}')
         turn.change(op.call_id, input=json.dumps(op.arguments), edited_from=before)
-        if turn.plan is not None and op.plan_step is not None and turn.search is None:
-            edit_step(turn.plan, op.arguments)
+        if plan is not None:
+            edit_step(plan, op.arguments)
     observe(turn, env)
+    if plan is not None and (unmet := unmet_reason(plan, turn.observation)):
+        refuse(turn, env, unmet)
+        return
     reasons, leaves_fence = check(turn, env, op)
     if turn.op is None:
         if note:  # the model must not take the edited call for its own
