@@ -313,7 +313,6 @@ class Episode:
             trace=self._trace,
             memory=self._recall,
             approval_queue=self._queue,
-            shown=lambda react: setattr(self._world, 'spent', lambda: react.spent),
             model=self._model,
             world=self._world,
             registry=self._registry,

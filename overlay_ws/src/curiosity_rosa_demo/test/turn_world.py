@@ -154,14 +154,20 @@ def rosa_of(
     if approval_queue is None:
         approval_queue = ApprovalQueue(timeout_s=config.guardrails.approval.timeout_s)
         approval_queue.is_attended = False
+    seen = world or SimulatedRoverWorld(rover, config, pictures)
+
+    def show(react: ReactState) -> None:
+        seen.spent = lambda: react.spent
+        shown(react)
+
     environment = TurnEnvironment(
         registry=registry or make_registry(config),
-        world=world or SimulatedRoverWorld(rover, config, pictures),
+        world=seen,
         approval_queue=approval_queue,
         checkpoints=':memory:',
         trace=trace,
         recall=memory,
-        on_react_state=shown,
+        on_react_state=show,
         usage=usage,
         monitor=monitor or SkillMonitor(),
     )
@@ -316,6 +322,7 @@ class Nodes:
             recall=str,
             on_react_state=lambda react: None,
         )
+        self.world.spent = lambda: self.turn.spent
         self.model = ModelDecider(self.env, self.agent)
         self.begin('Go on.')
 

@@ -17,6 +17,7 @@ import re
 from typing import Any
 
 from chat_server import call, Say
+from curiosity_rosa_demo.agent.react.act import observe_interrupted
 from curiosity_rosa_demo.agent.react.answer import REJECTED_TEXT
 from curiosity_rosa_demo.agent.react.fence import geofence_reason, metres_ahead, motion_seconds
 from curiosity_rosa_demo.agent.react.guardrails import (
@@ -524,6 +525,42 @@ def test_only_what_was_answered_is_done_and_only_if_the_rules_still_let_it(
     if answer['action'] == 'REJECT':
         assert result.error_reason.startswith(REJECTED_TEXT)
         assert 'too far' in result.error_reason
+
+
+def test_a_step_that_was_interrupted_goes_on_as_the_operator_has_edited_it() -> None:
+    place, edited = {'x': 12.0, 'y': 0.0}, {'x': 3.0, 'y': 0.0, 'yaw_rad': None}
+    go: dict[str, Any] = {'action': 'navigate_to_pose', 'parameters': place}
+    look: dict[str, Any] = {'action': 'capture_and_score', 'fallback': 'navigate_to_pose'}
+    look |= {'metadata': {'fallback_parameters': place}, 'requires_confirmation': True}
+    for step in (go, look):
+        nodes = Nodes(finish(), config=CONFIG)
+        written = {'goal': 'Drive', 'risk_level': 'high', 'steps': [step]}
+        nodes.turn.plan = create_plan_from_llm_response(written)
+        nodes.think()
+        if step is look:  # the mast is down
+            nodes.answer('APPROVE')
+            nodes.act()
+            nodes.think()
+        nodes.answer('EDIT', arguments=edited)
+        nodes.run(observe_interrupted)
+        op = nodes.think().op
+        assert op is not None
+        assert (op.skill, op.arguments) == ('navigate_to_pose', edited)
+
+
+def test_the_preconditions_of_a_step_hold_at_the_answer_too() -> None:
+    for before_m, does in ((0.0, True), (9.0, False)):
+        nodes = Nodes(finish(), config=CONFIG)
+        step: dict[str, Any] = {'action': 'move_forward', 'parameters': {'duration_s': 1.0}}
+        step |= {'preconditions': {'x_below': 5.0}, 'requires_confirmation': True}
+        nodes.turn.plan = create_plan_from_llm_response({'goal': 'Drive', 'steps': [step]})
+        nodes.think()
+        nodes.rover.place(before_m)
+        nodes.answer('APPROVE')
+        plan = nodes.act().plan
+        assert plan is not None
+        assert (bool(nodes.acts), plan.is_success()) == (does, does)
+        assert does or 'precondition: x is 9.0' in nodes.told()[0].error_reason
 
 
 def test_the_words_of_a_plan_are_not_taken_for_the_fence() -> None:

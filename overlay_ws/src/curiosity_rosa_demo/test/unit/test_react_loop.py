@@ -283,17 +283,24 @@ def test_a_turn_ends_when_it_must_and_only_then(
 
 
 @settings(max_examples=examples(50))
-@given(yes=st.booleans(), failures=st.integers(8, 20), same=st.integers(0, 20))
+@given(
+    yes=st.booleans(),
+    failure=st.sampled_from(['boom', 'PARAM_INVALID']),
+    failures=st.integers(8, 20),
+    same=st.integers(0, 20),
+)
 def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
-    yes: bool, failures: int, same: int
+    yes: bool, failure: str, failures: int, same: int
 ) -> None:
     config = with_rules(patience={'exhausted': 'ASK_HUMAN'})
     nodes = Nodes(finish(), config=config)
     failed = {'failures_in_a_row': failures, 'same_in_a_row': same}
-    nodes.turn = turn_of(failure='boom', **failed)
+    nodes.turn = turn_of(failure=failure, **failed)
     question = nodes.run(end_or_go_on).question
     assert question is not None
-    assert question.text == f'{failures} failures in a row; the last: boom. Go on?'
+    in_a_row = f'{failures} failures in a row; the last: boom'
+    why = in_a_row if failure == 'boom' else 'get_status() failed: PARAM_INVALID'
+    assert question.text == f'{why}. Go on?'
     nodes.answer('APPROVE' if yes else 'REJECT')
     react = nodes.act()
     assert react.question is None
@@ -303,7 +310,7 @@ def test_a_yes_goes_on_with_new_patience_and_a_no_ends(
         assert (react.failures_in_a_row, react.same_in_a_row, react.refused_in_a_row) == (0, 0, 0)
     else:
         assert react.stop_reason == 'ABORT'
-        assert react.answer == f'{failures} failures in a row; the last: boom'
+        assert react.answer == why
 
 
 DONE = Say('Done.')

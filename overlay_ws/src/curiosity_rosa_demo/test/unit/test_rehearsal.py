@@ -149,8 +149,12 @@ def test_figures_of_a_drive_and_what_is_not_forecast_of_another() -> None:
         assert [(each.why_not, each.path, each.end) for each in unknown] == [(why, [], None)] * 3
         assert len({each.text for each in unknown}) == 3
     goal = Operation('react', {'text': 'go to the light'})  # it leads anywhere
-    found = forecast(DRIVE, goal, DRIVE)
-    assert ([each.step_id for each in found.steps], found.unknown_from) == ([1], goal.text)
+    places = [Operation('navigate_to_pose', {'x': 0.0, 'y': each}) for each in (1e154, 1e155)]
+    amounts = [('drive_distance', 'distance_m'), ('turn_angle', 'angle_deg')]
+    huge = [Operation(skill, {name: 1.7e308}) for skill, name in amounts]  # no skill takes it
+    for each in (goal, *places, *huge):
+        found = forecast(DRIVE, each, DRIVE)
+        assert ([step.step_id for step in found.steps], found.unknown_from) == ([1], each.text)
     ticks = iter([0.0, 0.1, 0.6])
     assert len(forecast(DRIVE, DRIVE, at=stage(clock=lambda: next(ticks))).steps) == 1
     assert rehearse([Call(Operation('mast_open', {}))], HERE, stage()) is None

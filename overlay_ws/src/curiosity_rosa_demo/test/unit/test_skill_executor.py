@@ -515,13 +515,13 @@ def test_what_is_unknown_wrong_or_stopped_begins_nothing_and_some_end_only_with_
     assert not actor.begun.is_set()
 
 
-def test_a_skill_that_a_pause_cannot_stop_drives_nowhere() -> None:
+def test_a_skill_that_does_not_hold_the_base_drives_nowhere() -> None:
     def drive(call: SkillCall) -> ToolResult:
         assert call.world.tool('mast_open', call.cancellation).ok
         return call.world.tool('move_forward', call.cancellation, duration_s=1.0)
 
-    for cancellable, told in ((True, ''), (False, NO_MOTION_TEXT)):
-        executor = executor_of(skill_named('drive', drive, cancel_supported=cancellable))
+    for needs, told in ((['base', 'mast'], ''), (['mast'], NO_MOTION_TEXT), ([], NO_MOTION_TEXT)):
+        executor = executor_of(skill_named('drive', drive, resources_required=needs))
         assert executor.result_of('drive', {}, Cancellation()).error_reason == told
 
 

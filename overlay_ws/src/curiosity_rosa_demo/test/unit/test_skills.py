@@ -43,7 +43,7 @@ from curiosity_rosa_demo.agent.tasks.task import BadTask
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json, RunningSkill
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import DECIDE_TOOL, Exchange
-from curiosity_rosa_demo.domain.plan import RiskLevel
+from curiosity_rosa_demo.domain.plan import Plan, PlanStatus, RiskLevel, StepStatus
 from curiosity_rosa_demo.infra.config.behaviour import SkillSettings
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.config_loader import ConfigError
@@ -208,7 +208,6 @@ def test_settings_that_cannot_be_are_told() -> None:
             make_registry(configured(**settings_))
 
 
-PLANNED = {'text': 'Go', 'expects': 'good_capture', 'plan': {'goal': 'x'}}
 NAP = {'activity': 'nap', 'minutes': 5}
 TASKS: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [  # its metadata, or the refusal
     ('speak', {'text': 'hi'}, {'arguments': {'text': 'hi'}}),
@@ -217,7 +216,6 @@ TASKS: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [  # its metadat
     ('charge', {}, {}),
     ('activity', NAP, NAP),
     ('react', {'text': 'Go'}, {'text': 'Go', 'expects': 'answer'}),
-    ('react', PLANNED, PLANNED),
     ('fly', {}, "no skill 'fly'"),
     ('speak', {}, 'speak: text: '),
     ('speak', {'text': 'hi', 'loud': True}, 'speak: loud: '),
@@ -228,6 +226,7 @@ TASKS: list[tuple[str, dict[str, Any], dict[str, Any] | str]] = [  # its metadat
     ('react', {'text': ' '}, 'react takes'),
     ('react', {'text': 'x', 'expects': 'wonders'}, 'react takes'),
     ('react', {'text': 'x', 'plan': 'p'}, 'react takes'),
+    ('react', {'text': 'x', 'plan': {'goal': 'x', 'if': 1}}, "react: plan: 'if' is no field"),
 ]
 
 
@@ -239,6 +238,18 @@ def test_any_skill_can_be_a_task_and_what_does_not_fit_it_is_refused() -> None:
         else:
             task = make_task(make_registry(CONFIG), name, arguments)
             assert (task.name, task.metadata) == (name, becomes)
+
+
+def test_the_plan_of_a_client_is_read_as_that_of_a_file() -> None:
+    fits = {'battery_pct_above': 50}
+    done = {'action': 'mast_close', 'status': 'success', 'metadata': {'progress': 'x', 'own': 1}}
+    drive = {'action': 'move_forward', 'parameters': {'duration_s': 1.0}, 'precondition': fits}
+    written = {'goal': 'Go', 'risk_level': 'high', 'status': 'approved', 'steps': [done, drive]}
+    task = make_task(make_registry(CONFIG), 'react', {'text': 'Go', 'plan': written})
+    plan = Plan.from_dict(task.metadata['plan'])
+    assert plan.status is PlanStatus.CREATED, 'nobody has approved it yet'
+    assert [step.status for step in plan.steps] == [StepStatus.PENDING] * 2
+    assert (plan.steps[0].metadata, plan.steps[1].preconditions) == ({'own': 1}, fits)
 
 
 Duration = Annotated[float, Field(gt=0.0, description='seconds')]

@@ -35,9 +35,10 @@ from curiosity_rosa_demo.agent.react.deciders import NO_ANSWER_TEXT
 from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
 from curiosity_rosa_demo.agent.skills.registry import make_registry
+from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import DecisionType
 from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import Json, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.models import Json, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.imaging.image_header import picture_size
@@ -49,7 +50,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from pydantic import ValidationError
 import pytest
 from sign_reader import board, images_in, ORDERS, StillPictures
-from skill_world import call_of, StillWorld
+from skill_world import call_of, skill_named, StillWorld
 from strategies import json_values
 from turn_world import (
     config_of,
@@ -448,6 +449,21 @@ def test_a_way_is_charged_to_the_budget_also_when_its_stop_failed(charged: str) 
         fastest_m = 4.0 * world.config.guardrails.geofence.max_speed_mps
         metres = fastest_m if charged == 'as far as it may be' else world.rover.state.pose.x
         assert world.reacts[-1].spent.metres == pytest.approx(metres, rel=0.03)
+
+
+def test_a_way_is_charged_to_the_budget_also_when_the_skill_does_not_tell_it() -> None:
+    def drive_about(call: SkillCall) -> ToolResult:
+        for _ in range(2):
+            call.world.tool('move_forward', call.cancellation, duration_s=2.0)
+        return ToolResult.success()
+
+    with World(call('drive_about'), call('get_status'), DONE) as world:
+        skill = skill_named('drive_about', drive_about, resources_required=['base'])
+        world.rosa.turn_executor.env.registry.register(skill)
+        world.turn()
+        metres = world.rover.state.pose.x
+        assert metres > 1.0
+        assert world.reacts[-1].spent.metres == pytest.approx(metres, rel=0.05)
 
 
 def test_one_system_message_ends_with_the_memory_and_what_is_measured() -> None:

@@ -136,14 +136,14 @@ def _picture(
 
 def _metres_driven(op: Operation, result: ToolResult, env: TurnEnvironment) -> float:
     """The measured path, or the longest possible one when there is no measurement. A failed motion
-    reports a duration when it may have started.
+    reports a duration when it may have started. A skill need not tell what its legs have driven.
     """
-    measured = finite_float(result.data.get('distance_m'))
+    measured, legs_m = finite_float(result.data.get('distance_m')), env.world.driven_m
     if measured is not None:
-        return measured
+        return max(measured, legs_m)
     source = op.arguments if result.ok or result.error_code in STOPPED else result.data
     seconds = finite_float(source.get('duration_s')) or 0.0
-    return seconds * env.config.guardrails.geofence.max_speed_mps
+    return max(legs_m, seconds * env.config.guardrails.geofence.max_speed_mps)
 
 
 def _repeat_count(turn: Turn, op: Operation, result: ToolResult) -> int:

@@ -23,7 +23,14 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, put, wait_for_an
 from curiosity_rosa_demo.agent.react.forecast import Call, rehearse, Stage
 from curiosity_rosa_demo.agent.react.gate import not_approved, proposal_of
 from curiosity_rosa_demo.agent.react.guardrails import Ask
-from curiosity_rosa_demo.agent.react.plan import approve_step, open_step, reject_step, trace_steps
+from curiosity_rosa_demo.agent.react.plan import (
+    approve_step,
+    edit_step,
+    open_step,
+    reject_step,
+    trace_steps,
+    unmet_reason,
+)
 from curiosity_rosa_demo.agent.react.rehearse import rehearse_op
 from curiosity_rosa_demo.agent.react.think import (
     check,
@@ -64,6 +71,7 @@ def apply_answer(
     yes = action is ApprovalAction.APPROVE if op is None else action is not ApprovalAction.REJECT
     if op is None and turn.stop_reason == ASK_TO_CONTINUE:
         turn.stop_reason, turn.decision = '' if yes else 'ABORT', Decision()
+        turn.call_id = ''  # the yes is about its failure, which does not ask again
         turn.failures_in_a_row = turn.same_in_a_row = turn.refused_in_a_row = 0
     elif op is None and turn.call_id:  # the model has asked, and reads the answer
         said = {'answer': 'yes'} if yes else {'answer': 'no', 'why': answer.why}
@@ -92,6 +100,7 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
     op, note = question.op, ''
     if op is None:
         return
+    plan = turn.plan if op.plan_step is not None and turn.search is None else None
     try:
         op, before = _approved_op(op, answer, env.registry), op.text
     except BadArguments as problem:
@@ -103,7 +112,12 @@ def _approve(turn: Turn, env: TurnEnvironment, question: Question, answer: Appro
         note = f'The operator changed {before}: '
         env.trace(TraceKind.OBSERVE, f'The operator changed {before} to {op.text}')
         turn.change(op.call_id, input=json.dumps(op.arguments), edited_from=before)
+        if plan is not None:
+            edit_step(plan, op.arguments)
     observe(turn, env)
+    if plan is not None and (unmet := unmet_reason(plan, turn.observation)):
+        refuse(turn, env, unmet)
+        return
     reasons, leaves_fence = check(turn, env, op)
     if turn.op is None:
         if note:  # the model must not take the edited call for its own

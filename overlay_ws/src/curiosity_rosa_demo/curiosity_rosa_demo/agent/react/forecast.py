@@ -41,7 +41,8 @@ from curiosity_rosa_demo.agent.skills.paths import (
     plan_drive,
     SIDES,
 )
-from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
+from curiosity_rosa_demo.agent.skills.registry import checked_arguments, SkillRegistry
+from curiosity_rosa_demo.agent.skills.skill import BadArguments, UnknownSkill
 from curiosity_rosa_demo.agent.tasks.origin import Order
 from curiosity_rosa_demo.domain.brain_state import Spent
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float, MotionSpeeds, Place, XY
@@ -200,8 +201,12 @@ class Stage:
         return Limits.of(self.config)
 
     def propose(self, op: Operation) -> Proposal | None:
-        """The call with what its skill needs; None: there is no such skill."""
-        return proposal_of(op, self.registry, self.config) if op.skill in self.registry else None
+        """The call with what its skill needs; None: no skill takes it, so it will not run."""
+        try:
+            checked_arguments(self.registry.get(op.skill), op.arguments)
+        except (UnknownSkill, BadArguments):
+            return None
+        return proposal_of(op, self.registry, self.config)
 
 
 def rehearse(

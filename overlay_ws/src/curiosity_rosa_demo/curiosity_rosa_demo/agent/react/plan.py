@@ -158,7 +158,7 @@ def next_step(plan: Plan, facts: Json, now: float) -> NextStep:
         if step.status is StepStatus.RUNNING:
             results += _failed(plan, step, 'its result is not known', now)
             continue
-        problem = '' if fallback else _unmet_reason(step, facts)
+        problem = _unmet_reason(step, facts)
         try:
             skill, arguments = step_operation(step, fallback=fallback)
             ask = step_question(step, fallback=fallback)
@@ -199,6 +199,20 @@ def approve_step(plan: Plan) -> None:
         if plan.status is PlanStatus.WAIT_CONFIRMATION:
             plan.status = PlanStatus.APPROVED
         step.status = StepStatus.RUNNING
+
+
+def unmet_reason(plan: Plan, facts: Json) -> str:
+    """The precondition of the open step that does not hold now; '' for none."""
+    return _unmet_reason(_open(plan), facts)
+
+
+def edit_step(plan: Plan, arguments: Json) -> None:
+    """Record the operator's own arguments of the open step: they hold for its retry, too."""
+    step = _open(plan)
+    if PROGRESS_KEY in step.metadata:
+        step.metadata[FALLBACK_PARAMETERS] = arguments
+    else:
+        step.parameters = arguments
 
 
 def reject_step(plan: Plan, why: str, now: float) -> list[ExecutionResult]:
@@ -316,6 +330,8 @@ def _is_over(plan: Plan) -> bool:
 
 
 def _unmet_reason(step: PlanStep, facts: Json) -> str:
+    if PROGRESS_KEY in step.metadata:  # they are not those of the fallback
+        return ''
     try:
         verdict = holds(step.preconditions, facts)
         return '' if verdict.ok else f'precondition: {verdict.why}'

@@ -172,6 +172,12 @@ class RoverWorld:
         """Call before a turn, and before a skill that an operator requested directly."""
         self._legs = _DrivenLegs()
 
+    @property
+    def driven_m(self) -> float:
+        """The metres that the legs of the running step have driven so far, as measured."""
+        spent = self.spent()
+        return self._legs.total_spent(spent).metres - spent.metres
+
     def pose(self) -> RoverPose | None:
         return self._client.pose()
 

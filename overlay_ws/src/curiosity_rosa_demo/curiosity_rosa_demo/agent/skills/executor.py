@@ -47,7 +47,7 @@ from curiosity_rosa_demo.infra.clocks import MIN_WAIT_S
 from curiosity_rosa_demo.infra.spans import span
 
 GRACE_S = 3.0
-NO_MOTION_TEXT = 'A skill with cancel_supported false may not drive: a pause could not stop it'
+NO_MOTION_TEXT = 'A skill drives only if it names base in resources_required'
 CODES: dict[type[Exception], RefusalCode] = {
     BadArguments: RefusalCode.PARAM_INVALID,
     ResourceBusy: RefusalCode.RESOURCE_CONFLICT,
@@ -283,7 +283,7 @@ class SkillRun:
 
     def _run(self, world: SkillWorld, arguments: Mapping[str, Any]) -> None:
         definition = self._skill.definition
-        seen: Any = world if definition.cancel_supported else _StandingWorld(world)
+        seen: Any = world if 'base' in definition.resources_required else _StandingWorld(world)
         call = SkillCall(seen, self._cancellation, self._report)
         try:
             done = self._skill.run(call, **arguments)
@@ -321,7 +321,9 @@ class SkillRun:
 
 
 class _StandingWorld:
-    """The world of a skill that a pause cannot stop: it refuses every motion."""
+    """The world of a skill that does not hold the base: another one may drive meanwhile, and an
+    interrupted one is done again. It refuses every motion.
+    """
 
     def __init__(self, world: SkillWorld) -> None:
         self._world = world

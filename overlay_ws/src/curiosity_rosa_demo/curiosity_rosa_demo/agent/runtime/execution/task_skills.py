@@ -52,6 +52,8 @@ from curiosity_rosa_demo.domain.brain_state import (
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
+from curiosity_rosa_demo.domain.plan import PlanError
+from curiosity_rosa_demo.domain.plan_reader import create_plan_from_llm_response
 from curiosity_rosa_demo.domain.skills import MOTIONS, Outcome
 
 T = TypeVar('T')
@@ -100,10 +102,14 @@ def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> 
     skill = registry.get(name)
     try:
         given = arguments_as_json(skill, arguments)
+        if name == 'react' and given['plan'] is not None:  # it is read as that of a file
+            given['plan'] = create_plan_from_llm_response(given['plan']).to_dict()
     except BadArguments:
         if name != 'react':
             raise
         raise BadTask(REACT_ARGUMENTS) from None
+    except PlanError as error:
+        raise BadTask(f'react: plan: {error}') from None
     if name in METADATA_SKILLS:
         return Task(name, metadata={key: each for key, each in given.items() if each is not None})
     return Task(name, metadata={'arguments': given} if given else {})
