@@ -101,7 +101,7 @@ def make_task(registry: SkillRegistry, name: str, arguments: dict[str, Any]) -> 
     """A task for the skill ``name``. Raises BadTask, whose message gives the valid arguments."""
     skill = registry.get(name)
     try:
-        given = arguments_as_json(skill, arguments)
+        given: dict[str, Any] = arguments_as_json(skill, arguments)
         if name == 'react' and given['plan'] is not None:  # it is read as that of a file
             given['plan'] = create_plan_from_llm_response(given['plan']).to_dict()
     except BadArguments:
