@@ -41,9 +41,11 @@ _CJK_NUMBER = re.compile(
     '(?:[〇零一二两三四五六七八九十百千]+万)?[〇零一二两三四五六七八九十百千]+(?:点[〇零一二三四五六七八九]+)?'
     '|[〇零一二两三四五六七八九十百千]+万'
 )
-# Each of two digits side by side is a number: 两三米 is two or three metres, 一百八 108 or 180, 一千二 1,002 or 1,200.
+# Each of two digits side by side is a number: 两三米 is two or three metres, 一百八 108 or 180,
+# 一千二 1,002 or 1,200.
 _CJK_DOUBT = re.compile(
-    '(?<![〇零一二两三四五六七八九])[一二两三四五六七八九]{2}(?![〇零一二两三四五六七八九])|[百千万][一二两三四五六七八九](?![十百千])'
+    '(?<![〇零一二两三四五六七八九])[一二两三四五六七八九]{2}(?![〇零一二两三四五六七八九])'
+    '|[百千万][一二两三四五六七八九](?![十百千])'
 )
 _RANGE = re.compile(  # 2~3 m; such a mark before a number alone is no part of it
     r'(?<=[\d〇零一二两三四五六七八九十百千万]) ?[~〜ー] ?(?=[\d〇零一二两三四五六七八九十百千万])'

@@ -157,6 +157,10 @@ def _with_origins(tokens: Sequence[Token]) -> list[Token]:
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
+        named = next((each for each in tokens[index + 1 :] if not each.can_be('FILLER')), after)
+        waits = token.can_be('AFTER') or token.text in ('once', 'by the time')
+        if waits and named.can_be('BRIGHT', 'DARK'):  # nothing waits for the light
+            out[index] = replace(token, meanings=(UNKNOWN,))
         if after.text == '前' and token.can_be(*_ACTS):
             out[index + 1] = replace(after, meanings=(('BEFORE',),))
         if token.text == '从' and after.can_be(*_PLACES):
