@@ -134,7 +134,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the meanings that only their place in the sentence gives."""
-    out = _with_origins(_without_le(_with_asked_condition(tokens)))
+    out = _with_origins(_without_le(_with_asked_condition(_without_statements(tokens))))
     last = len(out) - 1
     while last > 0 and is_mark(out[last]) and out[last].text != 'first':
         last -= 1
@@ -148,6 +148,26 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
             tuple(tag for tag in meaning if tag != 'ING') for meaning in out[last].meanings
         )
         out[last] = replace(out[last], meanings=meanings)
+    return out
+
+
+def _without_statements(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with a word as unknown that is part of a statement and no order: 10 seconds left,
+    the team left, you are right, el rover avanza.
+    """
+    out = list(tokens)
+    ends = [at for at, token in enumerate(tokens) if token.can_be('COMMA', 'AND', 'THEN')]
+    for begin, end in pairwise([-1, *ends, len(tokens)]):
+        acts = any(token.can_be('GO', 'TURN') for token in tokens[begin + 1 : end])
+        told = False  # who does something, or is somewhere
+        for at in range(begin + 1, end):
+            token = tokens[at]
+            remains = token.text == 'left' and at > 0 and tokens[at - 1].can_be('DUR')
+            if (told and token.can_be('LEFT', 'RIGHT', 'GO', 'TURN')) or (remains and not acts):
+                out[at] = replace(token, meanings=(UNKNOWN,))
+            named = token.can_be('SUBJECT') and token.text.startswith(('the ', 'el '))
+            told = told or (named and at == begin + 1)
+            told = told or (not acts and token.can_be('SUBJECT', 'BE', 'IT'))
     return out
 
 
