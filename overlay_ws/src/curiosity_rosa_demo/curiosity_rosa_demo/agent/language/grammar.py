@@ -201,7 +201,7 @@ def _group_of_reading(
     text = ''
     for token, meaning in zip(tokens, reading, strict=True):
         for tag in meaning:
-            if tag in MARKS or tag == 'A':
+            if tag in MARKS or tag in ('A', 'LEADS'):
                 continue
             if tag.startswith(('SKILL ', 'SAYING ')):
                 tag, _, text = tag.partition(' ')

@@ -173,7 +173,7 @@ def _without_statements(tokens: Sequence[Token]) -> list[Token]:
 
 def _with_origins(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with から behind a place and 从 before one as words that lead away from it, and
-    with 前 behind an act as "before": 拍照前前进.
+    with 前 behind an act or its amount as "before": 拍照前前进.
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
@@ -181,7 +181,8 @@ def _with_origins(tokens: Sequence[Token]) -> list[Token]:
         waits = token.can_be('AFTER') or token.text in ('once', 'by the time')
         if waits and named.can_be('BRIGHT', 'DARK'):  # nothing waits for the light
             out[index] = replace(token, meanings=(UNKNOWN,))
-        if after.text == '前' and token.can_be(*_ACTS):
+        goes = token.can_be('DIST', 'DUR', 'ANGLE') and index and tokens[index - 1].can_be(*_ACTS)
+        if after.text == '前' and (goes or token.can_be(*_ACTS)):
             out[index + 1] = replace(after, meanings=(('BEFORE',),))
         if token.text == '从' and after.can_be(*_PLACES):
             out[index] = replace(token, meanings=(('LEAVE',),))
