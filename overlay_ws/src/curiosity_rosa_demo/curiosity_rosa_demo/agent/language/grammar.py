@@ -283,8 +283,10 @@ def _denies(reading: Sequence[Meaning], tags: Counter[str]) -> bool:
     """Whether the denial stands where it denies the whole group: at its begin or at its end."""
     if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags) or ('DARK' in tags and 'WAIT' not in tags):
         return False
+    if 'BRIGHT' in tags and tags.keys().isdisjoint(('GO', 'FIND', 'PLACE', 'VIEW', 'TOWARD')):
+        return False  # if it is dark, or bright
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
-    if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
+    if set(tags) <= {'NEG', 'OR', 'SANS', 'END', 'AND', 'START', 'BE'}:
         return False  # it denies what follows, whatever that is
     return said[0][0] == 'NEG' or 'NEG' in said[-1]
 

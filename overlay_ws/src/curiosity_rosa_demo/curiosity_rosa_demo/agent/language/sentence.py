@@ -182,6 +182,10 @@ def _with_origins(tokens: Sequence[Token]) -> list[Token]:
         if waits and named.can_be('BRIGHT', 'DARK'):  # nothing waits for the light
             out[index] = replace(token, meanings=(UNKNOWN,))
         goes = token.can_be('DIST', 'DUR', 'ANGLE') and index and tokens[index - 1].can_be(*_ACTS)
+        if token.text in ('except', 'excepto') and after.can_be(
+            'DIST', 'DUR', 'ANGLE', 'A', 'FILLER'
+        ):
+            out[index] = replace(token, meanings=(UNKNOWN,))
         if token.text == '在' and after.can_be(*_ACTS) and not after.can_be(*_PLACES):
             out[index] = replace(token, meanings=(UNKNOWN,))  # 在前进, it is moving
         if after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, tokens[index + 2 :])):

@@ -35,7 +35,7 @@ EXCLUDED = {
     'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
     'CLOSE': ('picture', 'around', 'rotate', 'open'),
 }
-_ON_A_MAST = {'NEG', 'SANS', 'MAST', 'OPEN', 'CLOSE', 'ING', 'END', 'IT', 'FILLER', 'DUE', *MARKS}
+_ON_A_MAST = {*'NEG OR SANS MAST OPEN CLOSE ING END'.split(), *MARKS}
 
 
 @dataclass
@@ -185,7 +185,7 @@ def _denial_is_apart(groups: Sequence[Group]) -> bool:
 
 def _forbids_driving(group: Group) -> bool:
     tags = {tag for token in group.tokens for tag in token.meanings[0]}
-    return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
+    return 'GO' in tags and not tags - {'NEG', 'OR', 'SANS', 'GO', 'ING', 'END', *MARKS}
 
 
 def _excludes(group: Group, at: int, steps: Sequence[Step]) -> bool:
