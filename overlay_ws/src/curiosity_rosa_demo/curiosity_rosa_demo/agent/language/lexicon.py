@@ -244,15 +244,17 @@ def _unknown_token(text: str, start: int, words: Lexicon) -> tuple[int, Token]:
 
 def _meanings_of_misspelt(word: str, words: Lexicon) -> tuple[Meaning, ...]:
     """The meanings of the word that ``word`` misspells by one swap, or of the long word that it
-    misspells by one letter, else UNKNOWN. The first and last letters of that one are right:
-    "explored" is no misspelt "explore".
+    misspells by one letter, else UNKNOWN. The first letter is right, and of a long word the last:
+    "ever" is no misspelt "veer", "explored" no "explore". Most words in -ing are a letter off
+    another one, and each is itself.
     """
-    if 4 <= len(word) <= 12 and word not in words:
+    if not word.isalpha() or word in _phrases(table(DEFAULT, 'words')['own']):
+        return (UNKNOWN,)
+    if 4 <= len(word) <= 12:
         for each in swaps(word):
-            if each in words:
+            if each in words and each[0] == word[0]:
                 return words[each]
-    own = word in _phrases(table(DEFAULT, 'words')['own'])
-    if own or not word.isalpha() or not _LEAST_LETTERS - 1 <= len(word) <= 14:
+    if word.endswith('ing') or not _LEAST_LETTERS - 1 <= len(word) <= 14:
         return (UNKNOWN,)
     for each in edits(word):
         ends = len(each) >= _LEAST_LETTERS and (each[0], each[-1]) == (word[0], word[-1])

@@ -35,7 +35,7 @@ EXCLUDED = {
     'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
     'CLOSE': ('picture', 'around', 'rotate', 'open'),
 }
-_ON_A_MAST = {*'NEG OR SANS MAST OPEN CLOSE ING END'.split(), *MARKS}
+_ON_A_MAST = {'NEG', 'OR', 'SANS', 'MAST', 'OPEN', 'CLOSE', 'ING', 'END', *MARKS}
 
 
 @dataclass
