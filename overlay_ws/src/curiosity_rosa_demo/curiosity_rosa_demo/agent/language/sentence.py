@@ -171,25 +171,30 @@ def _without_statements(tokens: Sequence[Token]) -> list[Token]:
     return out
 
 
+def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
+    """Whether ``token`` makes no order of the ``rest``: once it is bright (nothing waits);
+    except 2 m; 在前进 and 前进着, it is moving.
+    """
+    after = rest[0]
+    if token.can_be('AFTER') or token.text in ('once', 'by the time'):
+        named = next((each for each in rest if not each.can_be('FILLER')), after)
+        return named.can_be('BRIGHT', 'DARK')
+    if token.text in ('except', 'excepto'):
+        return after.can_be('DIST', 'DUR', 'ANGLE', 'A', 'FILLER')
+    if token.text == '在':
+        return after.can_be(*_ACTS) and not after.can_be(*_PLACES)
+    return after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, rest[1:]))
+
+
 def _with_origins(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with から behind a place and 从 before one as words that lead away from it, and
-    with 前 behind an act or its amount as "before": 拍照前前进.
+    """The tokens with から behind a place and 从 before one as words that lead away from it, with
+    前 behind an act or its amount as "before": 拍照前前进, and with 边 before one as "while".
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
-        named = next((each for each in tokens[index + 1 :] if not each.can_be('FILLER')), after)
-        waits = token.can_be('AFTER') or token.text in ('once', 'by the time')
-        if waits and named.can_be('BRIGHT', 'DARK'):  # nothing waits for the light
-            out[index] = replace(token, meanings=(UNKNOWN,))
         goes = token.can_be('DIST', 'DUR', 'ANGLE') and index and tokens[index - 1].can_be(*_ACTS)
-        if token.text in ('except', 'excepto') and after.can_be(
-            'DIST', 'DUR', 'ANGLE', 'A', 'FILLER'
-        ):
+        if _orders_nothing(token, tokens[index + 1 :]):
             out[index] = replace(token, meanings=(UNKNOWN,))
-        if token.text == '在' and after.can_be(*_ACTS) and not after.can_be(*_PLACES):
-            out[index] = replace(token, meanings=(UNKNOWN,))  # 在前进, it is moving
-        if after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, tokens[index + 2 :])):
-            out[index + 1] = replace(after, meanings=(UNKNOWN,))
         if token.text == '边' and after.can_be(*_ACTS):
             out[index] = replace(token, meanings=(('SIMUL',),))
         if after.text == '前' and (goes or token.can_be(*_ACTS)):
