@@ -201,7 +201,7 @@ def _group_of_reading(
     text = ''
     for token, meaning in zip(tokens, reading, strict=True):
         for tag in meaning:
-            if tag in MARKS or tag == 'A':
+            if tag in MARKS or tag in ('A', 'LEADS'):
                 continue
             if tag.startswith(('SKILL ', 'SAYING ')):
                 tag, _, text = tag.partition(' ')
@@ -283,8 +283,10 @@ def _denies(reading: Sequence[Meaning], tags: Counter[str]) -> bool:
     """Whether the denial stands where it denies the whole group: at its begin or at its end."""
     if {'IF', 'UNLESS', 'UNTIL', 'COMMA'} & set(tags) or ('DARK' in tags and 'WAIT' not in tags):
         return False
+    if 'BRIGHT' in tags and tags.keys().isdisjoint(('GO', 'FIND', 'PLACE', 'VIEW', 'TOWARD')):
+        return False  # if it is dark, or bright
     said = [meaning for meaning in reading if meaning[0] not in MARKS]
-    if set(tags) <= {'NEG', 'SANS', 'END', 'AND', 'START', 'BE'}:
+    if set(tags) <= {'NEG', 'OR', 'SANS', 'END', 'AND', 'START', 'BE'}:
         return False  # it denies what follows, whatever that is
     return said[0][0] == 'NEG' or 'NEG' in said[-1]
 

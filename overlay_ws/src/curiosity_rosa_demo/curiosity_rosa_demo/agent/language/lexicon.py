@@ -36,14 +36,16 @@ from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 SAYING = '\ue000'  # a private character that stands for words to speak
 REPLACEMENT = '\ufffd'  # for one that was typed
 _LEAST_LETTERS = 6  # of an English word in which one letter may be wrong
-_NUMBER = re.compile(r'(?<![\d.])(?:(?<![a-z\d])-)?\d{1,9}(?:\.\d{1,6})?(?![\d])')
+_NUMBER = re.compile(r'(?<![\d.])(?:(?<![a-z\d])-)?\d{1,9}(?:\.\d{1,6})?(?!\.?\d)')
 _CJK_NUMBER = re.compile(
     '(?:[〇零一二两三四五六七八九十百千]+万)?[〇零一二两三四五六七八九十百千]+(?:点[〇零一二三四五六七八九]+)?'
     '|[〇零一二两三四五六七八九十百千]+万'
 )
-# Each of two digits side by side is a number: 两三米 is two or three metres, 一百八 108 or 180.
+# Each of two digits side by side is a number: 两三米 is two or three metres, 一百八 108 or 180,
+# 一千二 1,002 or 1,200.
 _CJK_DOUBT = re.compile(
-    '(?<![〇零一二两三四五六七八九])[一二两三四五六七八九]{2}(?![〇零一二两三四五六七八九])|百[一二两三四五六七八九](?!十)'
+    '(?<![〇零一二两三四五六七八九])[一二两三四五六七八九]{2}(?![〇零一二两三四五六七八九])'
+    '|[百千万][一二两三四五六七八九](?![十百千])'
 )
 _RANGE = re.compile(  # 2~3 m; such a mark before a number alone is no part of it
     r'(?<=[\d〇零一二两三四五六七八九十百千万]) ?[~〜ー] ?(?=[\d〇零一二两三四五六七八九十百千万])'
@@ -130,6 +132,8 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
 
 def split_words(text: str, words: Lexicon) -> list[Token]:
     text = text.replace('½', ' 1/2').replace('|', ',')
+    text = re.sub(r'(?<=\d)、', '、 ', text)  # 2、3 m are two or three
+    text = re.sub('[²³¹⁰-⁹₀-₉]', r'^\g<0>', text)
     text = unicodedata.normalize('NFKC', text.replace(SAYING, REPLACEMENT)).strip()
     sayings: list[str] = []
     for each in _sayings():
@@ -240,15 +244,17 @@ def _unknown_token(text: str, start: int, words: Lexicon) -> tuple[int, Token]:
 
 def _meanings_of_misspelt(word: str, words: Lexicon) -> tuple[Meaning, ...]:
     """The meanings of the word that ``word`` misspells by one swap, or of the long word that it
-    misspells by one letter, else UNKNOWN. The first and last letters of that one are right:
-    "explored" is no misspelt "explore".
+    misspells by one letter, else UNKNOWN. The first letter is right, and of a long word the last:
+    "ever" is no misspelt "veer", "explored" no "explore". Most words in -ing are a letter off
+    another one, and each is itself.
     """
-    if 4 <= len(word) <= 12 and word not in words:
+    if not word.isalpha() or word in _phrases(table(DEFAULT, 'words')['own']):
+        return (UNKNOWN,)
+    if 4 <= len(word) <= 12:
         for each in swaps(word):
-            if each in words:
+            if each in words and each[0] == word[0]:
                 return words[each]
-    own = word in _phrases(table(DEFAULT, 'words')['own'])
-    if own or not word.isalpha() or not _LEAST_LETTERS - 1 <= len(word) <= 14:
+    if word.endswith('ing') or not _LEAST_LETTERS - 1 <= len(word) <= 14:
         return (UNKNOWN,)
     for each in edits(word):
         ends = len(each) >= _LEAST_LETTERS and (each[0], each[-1]) == (word[0], word[-1])

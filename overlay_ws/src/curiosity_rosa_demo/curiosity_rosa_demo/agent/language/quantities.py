@@ -89,6 +89,7 @@ def _is_between(tokens: Sequence[Token], index: int) -> bool:
         return False
     before, token, after = tokens[index - 1 : index + 2]
     counts = _amount(before) is not None and not token.can_be('NUM', 'A') and token.text.isascii()
+    counts = counts and not (before.text == 'a' and token.can_be('EACH'))  # a few metres
     return counts and any(after.tag_with(f'UNIT {kind} ') for kind in ('DUR', 'DIST', 'ANGLE'))
 
 
@@ -222,9 +223,12 @@ def _unless_alone(token: Token, after: Token | None) -> Token:
 
 
 def with_places(tokens: Sequence[Token]) -> list[Token]:
-    """Join two numbers that are coordinates: x 3, y 0; (3, 0); 3,0."""
+    """Join two numbers that are coordinates: x 3, y 0; (3, 0); 3,0. Four of them in a row are
+    unknown: 3,5 2,5 may be one place.
+    """
     out: list[Token] = []
     at = 0
+    bare = False  # the last place has no brackets
     while at < len(tokens):
         place = _place_at(tokens, at)
         if place is None:
@@ -236,6 +240,12 @@ def with_places(tokens: Sequence[Token]) -> list[Token]:
             if out and out[-1].text + after in _BRACKETS:
                 out.pop()
                 at += 1
+                bare = False
+            else:
+                last = out[-2:] if out and out[-1].can_be('COMMA') else out[-1:]
+                follows = bool(last) and last[0].can_be('XY')
+                token = replace(token, meanings=(UNKNOWN,)) if bare and follows else token
+                bare = True
             out.append(token)
     return out
 

@@ -134,7 +134,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the meanings that only their place in the sentence gives."""
-    out = _with_origins(_without_le(_with_asked_condition(tokens)))
+    out = _with_origins(_without_le(_with_asked_condition(_without_statements(tokens))))
     last = len(out) - 1
     while last > 0 and is_mark(out[last]) and out[last].text != 'first':
         last -= 1
@@ -151,13 +151,53 @@ def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     return out
 
 
+def _without_statements(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with a word as unknown that is part of a statement and no order: 10 seconds left,
+    the team left, you are right, el rover avanza.
+    """
+    out = list(tokens)
+    ends = [at for at, token in enumerate(tokens) if token.can_be('COMMA', 'AND', 'THEN')]
+    for begin, end in pairwise([-1, *ends, len(tokens)]):
+        acts = any(token.can_be('GO', 'TURN') for token in tokens[begin + 1 : end])
+        told = False  # who does something, or is somewhere
+        for at in range(begin + 1, end):
+            token = tokens[at]
+            remains = token.text == 'left' and at > 0 and tokens[at - 1].can_be('DUR')
+            if (told and token.can_be('LEFT', 'RIGHT', 'GO', 'TURN')) or (remains and not acts):
+                out[at] = replace(token, meanings=(UNKNOWN,))
+            named = token.can_be('SUBJECT') and token.text.startswith(('the ', 'el '))
+            told = told or (named and at == begin + 1)
+            told = told or (not acts and token.can_be('SUBJECT', 'BE', 'IT'))
+    return out
+
+
+def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
+    """Whether ``token`` makes no order of the ``rest``: once it is bright (nothing waits);
+    except 2 m; 在前进 and 前进着, it is moving.
+    """
+    after = rest[0]
+    if token.can_be('AFTER') or token.text in ('once', 'by the time'):
+        named = next((each for each in rest if not each.can_be('FILLER')), after)
+        return named.can_be('BRIGHT', 'DARK')
+    if token.text in ('except', 'excepto'):
+        return after.can_be('DIST', 'DUR', 'ANGLE', 'A', 'FILLER')
+    if token.text == '在':
+        return after.can_be(*_ACTS) and not after.can_be(*_PLACES)
+    return after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, rest[1:]))
+
+
 def _with_origins(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with から behind a place and 从 before one as words that lead away from it, and
-    with 前 behind an act as "before": 拍照前前进.
+    """The tokens with から behind a place and 从 before one as words that lead away from it, with
+    前 behind an act or its amount as "before": 拍照前前进, and with 边 before one as "while".
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):
-        if after.text == '前' and token.can_be(*_ACTS):
+        goes = token.can_be('DIST', 'DUR', 'ANGLE') and index and tokens[index - 1].can_be(*_ACTS)
+        if _orders_nothing(token, tokens[index + 1 :]):
+            out[index] = replace(token, meanings=(UNKNOWN,))
+        if token.text == '边' and after.can_be(*_ACTS):
+            out[index] = replace(token, meanings=(('SIMUL',),))
+        if after.text == '前' and (goes or token.can_be(*_ACTS)):
             out[index + 1] = replace(after, meanings=(('BEFORE',),))
         if token.text == '从' and after.can_be(*_PLACES):
             out[index] = replace(token, meanings=(('LEAVE',),))

@@ -35,7 +35,7 @@ EXCLUDED = {
     'OPEN': ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'close'),
     'CLOSE': ('picture', 'around', 'rotate', 'open'),
 }
-_ON_A_MAST = {'NEG', 'SANS', 'MAST', 'OPEN', 'CLOSE', 'ING', 'END', 'IT', 'FILLER', 'DUE', *MARKS}
+_ON_A_MAST = {'NEG', 'OR', 'SANS', 'MAST', 'OPEN', 'CLOSE', 'ING', 'END', *MARKS}
 
 
 @dataclass
@@ -185,7 +185,7 @@ def _denial_is_apart(groups: Sequence[Group]) -> bool:
 
 def _forbids_driving(group: Group) -> bool:
     tags = {tag for token in group.tokens for tag in token.meanings[0]}
-    return 'GO' in tags and not tags - {'NEG', 'SANS', 'GO', 'ING', 'END', *MARKS}
+    return 'GO' in tags and not tags - {'NEG', 'OR', 'SANS', 'GO', 'ING', 'END', *MARKS}
 
 
 def _excludes(group: Group, at: int, steps: Sequence[Step]) -> bool:
@@ -209,6 +209,13 @@ def _repeats_all(group: Group) -> bool:
     return drives and counted > 0 and ('繰' in group.tokens[counted].text or apart)
 
 
+def _leads_on(groups: Sequence[Group]) -> bool:
+    """Whether the last clause is that of a time: 左に曲がったら, but not 上げてからにして."""
+    tokens = [token for group in groups for token in group.tokens]
+    said = [token for token in tokens if not is_mark(token) or token.text == 'して']
+    return bool(said) and said[-1].can_be('LEADS')
+
+
 def _begins_anew(token: Token) -> bool:
     """Whether what is denied ends here; a colon leads on: "do not do this: drive"."""
     return token.can_be('COMMA') and token.text not in (':', '(')
@@ -221,6 +228,7 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
     plan = Plan()
     times, begin = 1, 0
     leads = denied = False
+    due = 0  # so many steps at least: "after turning left" wants one more
     swap_at: int | None = None
     denials: list[tuple[Group, int]] = []
     last = next((group for group in reversed(groups) if group.kind != 'none'), None)
@@ -231,6 +239,8 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
                 denied = False
             elif group.text == 'BEFORE' and before:
                 leads = leads or not steps
+            elif group.text == 'AFTER' and before and not steps:
+                due = 2
             elif group.text == 'BACKBEFORE' and group is last:
                 swap_at = len(steps) - 2 if len(steps) > 1 else None
             elif steps:  # AFTER, BACKBEFORE, PREBEFORE, and BEFORE after its clause
@@ -261,6 +271,8 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
                 swap_at = len(plan.steps) - 1
             leads = False
     if plan.still and any(step.verb in MOTIONS for step in plan.steps):
+        return None
+    if len(plan.steps) < due or _leads_on(groups):
         return None
     if last and last.text == 'THEN' and last.has('SINCE') and len(plan.steps) == 1:
         return None  # "drive afterwards": after what?
