@@ -488,9 +488,14 @@ async def test_an_idempotency_key_makes_one_task_and_none_of_the_agent_itself():
         second = await http.post('/tasks', json=JOB, headers=key)
         assert (first.status_code, second.status_code) == (201, 200)
         assert first.json() == second.json()
-        other = await http.post('/tasks', json={**JOB, 'name': 'other'}, headers=key)
-        assert other.status_code == 422
-        assert first.json()['id'] in other.json()['detail']
+        for another in (
+            {'name': 'other'},
+            {'metadata': {'text': 'Go.'}},
+            {'metadata': {'plan': {}}},
+        ):
+            other = await http.post('/tasks', json={**JOB, **another}, headers=key)
+            assert other.status_code == 422
+            assert first.json()['id'] in other.json()['detail']
         assert await pages(http, '/tasks') == [[own.id, first.json()['id']]]
 
 

@@ -128,7 +128,7 @@ def task_routes(port: TaskPort, robot: Robot | None) -> APIRouter:
 
     async def stored(task: Task, known: Awaitable[Task], response: Response) -> TaskView:
         view = TaskView.of(await known)
-        for part in ('text', 'arguments'):
+        for part in ('text', 'expects', 'plan', 'arguments'):
             if view.name != task.name or view.metadata.get(part) != task.metadata.get(part):
                 raise Problem(422, f'This Idempotency-Key was used for the task {view.id}')
         response.status_code = 201 if view.id == task.id else 200
