@@ -83,6 +83,7 @@ class InstantWorld:
 
     def __init__(self) -> None:
         self.config, self.pictures, self.count = CONFIG, SeenPictures(), 0
+        self.driven_m = 0.0
 
     def tool(self, name: str, cancellation: Cancellation, **_: Any) -> ToolResult:
         self.count += 1

@@ -134,7 +134,7 @@ def _may_ask(tokens: Sequence[Token]) -> bool:
 
 def _rewritten(tokens: Sequence[Token]) -> list[Token]:
     """The tokens with the meanings that only their place in the sentence gives."""
-    out = _with_origins(_without_le(_with_asked_condition(_without_statements(tokens))))
+    out = _with_neighbours(_without_le(_with_asked_condition(_without_statements(tokens))))
     last = len(out) - 1
     while last > 0 and is_mark(out[last]) and out[last].text != 'first':
         last -= 1
@@ -186,9 +186,10 @@ def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
     return after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, rest[1:]))
 
 
-def _with_origins(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with から behind a place and 从 before one as words that lead away from it, with
-    前 behind an act or its amount as "before": 拍照前前进, and with 边 before one as "while".
+def _with_neighbours(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens with the meanings that the word beside them gives: から behind a place and 从
+    before one lead away from it; 前 behind an act or its amount is "before": 拍照前前进; 边 before
+    an act is "while"; and the words that make no order of what follows are unknown.
     """
     out = list(tokens)
     for index, (token, after) in enumerate(pairwise(tokens)):

@@ -55,12 +55,14 @@ class _DrivenLegs:
         self._reset_if_new_step(spent)
         self._metres += metres
 
-    def total_spent(self, spent: Spent) -> Spent:
+    def metres(self, spent: Spent) -> float:
         self._reset_if_new_step(spent)
-        seconds = time.monotonic() - self._since_s
-        return spent.model_copy(
-            update={'metres': spent.metres + self._metres, 'seconds': spent.seconds + seconds}
-        )
+        return self._metres
+
+    def total_spent(self, spent: Spent) -> Spent:
+        metres = spent.metres + self.metres(spent)
+        seconds = spent.seconds + time.monotonic() - self._since_s
+        return spent.model_copy(update={'metres': metres, 'seconds': seconds})
 
     def _reset_if_new_step(self, spent: Spent) -> None:
         if spent != self._counted_from:  # a new step
@@ -175,8 +177,7 @@ class RoverWorld:
     @property
     def driven_m(self) -> float:
         """The metres that the legs of the running step have driven so far, as measured."""
-        spent = self.spent()
-        return self._legs.total_spent(spent).metres - spent.metres
+        return self._legs.metres(self.spent())
 
     def pose(self) -> RoverPose | None:
         return self._client.pose()

@@ -222,7 +222,7 @@ class Thresholds(Section):
         least_mps = speeds.straight
         if still.still_turn_radps >= speeds.turn:  # an arc is told from a standstill by its speed
             least_mps = min(least_mps, speeds.arc)
-        rule = f'must be less than a motion of body has ({least_mps:g}), or that is a standstill'
+        rule = f'must be less than the speed of the slowest motion of body ({least_mps:g})'
         yield still.still_speed_mps >= least_mps, ('motion', 'still_speed_mps'), rule
 
 
