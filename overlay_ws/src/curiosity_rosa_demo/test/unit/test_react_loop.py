@@ -435,6 +435,16 @@ def test_a_plan_that_failed_can_be_revised_and_dropped_and_what_was_done_is_not_
         assert '"plan"' not in world.requests[-1].texts('system')[-1]
 
 
+def test_a_question_of_a_models_plan_is_asked_whatever_its_name() -> None:
+    step = step_of('find_the_light', tool_call_type='ask_user', parameters={'prompt': 'May I?'})
+    queue = Answering(NO)
+    script = patched('propose', {'goal': 'Light', 'steps': [step]}), DONE
+    with World(*script, approval_queue=queue) as world:
+        world.turn()
+        assert [each.text for each in queue.asked] == ['May I?']
+        assert world.calls == []
+
+
 BAD_PLANS: list[tuple[Any, str]] = [
     (None, 'That is no plan: '),
     ({'steps': []}, 'goal'),

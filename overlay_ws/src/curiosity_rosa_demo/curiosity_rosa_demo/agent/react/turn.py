@@ -22,7 +22,7 @@ from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.plan import ENDED_STATUSES, open_step
 from curiosity_rosa_demo.agent.react.situation import Limits, Situation, situation_of_facts
 from curiosity_rosa_demo.agent.react.world import RoverWorld
-from curiosity_rosa_demo.agent.rule_model.orders import SEARCH
+from curiosity_rosa_demo.agent.rule_model.orders import SEARCH, SOURCE
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.tasks.origin import Approval
@@ -124,7 +124,8 @@ class Turn(ReactState):
     @property
     def search(self) -> PlanStep | None:
         """The open step of an order's plan, if it is a search, which the rules carry out."""
-        step = None if self.plan is None or self.plan_is_given else open_step(self.plan)
+        plan = self.plan
+        step = open_step(plan) if plan is not None and plan.source == SOURCE else None
         return step if step is not None and step.action == SEARCH else None
 
 
