@@ -379,6 +379,7 @@ TROUBLES: list[tuple[list[ToolResult], int | None, dict[str, float], int, str]] 
     ([MISSED] * (drive.MAX_LOST_LEGS + 1), None, {}, drive.MAX_LOST_LEGS + 1, AGENT_IS_GONE),
     ([], 0, {}, 0, drive.NO_POSE_TEXT),
     ([], 1, {}, 1, drive.NO_POSE_TEXT),
+    ([EARLY], 1, {}, 1, 'Obstacle ahead'),
     (
         [],
         None,

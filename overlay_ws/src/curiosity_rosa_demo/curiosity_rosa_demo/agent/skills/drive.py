@@ -177,15 +177,16 @@ class _Drive(ABC):
         self._legs += 1
         driven_m = finite_float(result.data.get('distance_m'))
         self._driven_m += driven_m or 0.0  # before _read_pose, which may raise
-        there = self._read_pose()
+        failed = None if result.ok else self._leg_failed(result)
+        there = self._read_pose(failed)
         metres = math.hypot(there.x - here.x, there.y - here.y)
         radians = math.remainder(there.yaw_rad - here.yaw_rad, math.tau)
         self._driven_m += metres if driven_m is None else 0.0
         self.after_leg(motion, metres, radians, result.ok)
-        if not result.ok:
+        if failed is not None:
             self._lost += 1
             if result.error_code not in LINK_LOST or self._lost > MAX_LOST_LEGS:
-                raise self._leg_failed(result)
+                raise failed
             return there
         moved = estimate.update(seconds, metres, radians * DIRECTIONS[motion])
         self._stuck = 0 if moved else self._stuck + 1
@@ -202,14 +203,15 @@ class _Drive(ABC):
             longest_s = min(longest_s, MAX_TURN_RAD / estimate.turn)
         return min(max(estimate.seconds_for(amount), MIN_LEG_S), longest_s)
 
-    def _read_pose(self) -> Place:
+    def _read_pose(self, failed: DriveFailed | None = None) -> Place:
+        """Raises ``failed`` if there is one, else DriveFailed, while TF gives no pose."""
         for _ in range(POSE_ATTEMPTS):
             pose = self._call.world.pose()
             self._pose = pose.place if pose else None
             if self._pose is not None:
                 return self._pose
             self._call.cancellation.sleep(POSE_RETRY_S)
-        raise DriveFailed(drive_failure(self._code, NO_POSE_TEXT))
+        raise failed or DriveFailed(drive_failure(self._code, NO_POSE_TEXT))
 
     def _leg_failed(self, leg: ToolResult) -> DriveFailed:
         data = {key: leg.data[key] for key in ('stow',) if key in leg.data}
