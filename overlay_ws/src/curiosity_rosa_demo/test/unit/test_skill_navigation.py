@@ -18,6 +18,7 @@ from typing import Any
 
 from curiosity_rosa_demo.agent.skills import drive
 from curiosity_rosa_demo.agent.skills import nav2 as nav2_skill
+from curiosity_rosa_demo.agent.skills.executor import GRACE_S
 from curiosity_rosa_demo.agent.skills.nav2 import make_navigate_skill
 from curiosity_rosa_demo.agent.skills.paths import (
     dubins_plans,
@@ -511,9 +512,8 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
 def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
     accepted: bool | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log: list[str] = []
-    answer, done = Future(), Future()
-    done.set_result(None)
+    log, clock, asked_at = list[str](), OwnedClock(), list[float]()
+    answer, never = Future(), Future()
 
     class Client:
         def __init__(self, *_: Any) -> None: ...
@@ -533,19 +533,22 @@ def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
             self.add_node = self.shutdown = lambda *_: None
 
         def spin_once(self, timeout_sec: float) -> None:
+            clock.seconds += timeout_sec
             if 'cancel all' in log and accepted is not None and not answer.done():
                 handle = SimpleNamespace(accepted=accepted)
-                handle.cancel_goal_async = lambda: log.append('cancel') or done
+                handle.cancel_goal_async = lambda: log.append('cancel') or never
                 answer.set_result(handle)
 
     def cancel_all(request: Any) -> Future:
         assert not any(request.goal_info.goal_id.uuid)
         log.append('cancel all')
-        return done
+        asked_at.append(clock.seconds)
+        return never
 
     class World(PosedWorld):
         def tool(self, name: str, *_: Any, **__: Any) -> ToolResult:
             log.append(name)
+            assert clock.seconds - asked_at[0] < GRACE_S
             return ToolResult.success()
 
     node = SimpleNamespace(
@@ -560,7 +563,7 @@ def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
     monkeypatch.setattr('rclpy.create_node', lambda name: node)
     monkeypatch.setattr('rclpy.action.ActionClient', Client)
     monkeypatch.setattr('rclpy.executors.SingleThreadedExecutor', Executor)
-    monkeypatch.setattr(nav2_skill, 'ANSWER_TIMEOUT_S', 0.05)
+    monkeypatch.setattr(nav2_skill, 'time', SimpleNamespace(monotonic=lambda: clock.seconds))
     result = make_navigate_skill('/nav', nav2_skill.Nav2Goal)(call_of(World()), 1.0, 3.0)
     assert result.error_reason == 'NAV_GOAL_REJECTED: Service timeout: /nav'
     assert log == ['goal', 'cancel all', *['cancel'] * bool(accepted), 'move_stop', 'closed']

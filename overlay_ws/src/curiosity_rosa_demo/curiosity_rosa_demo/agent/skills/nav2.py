@@ -30,6 +30,7 @@ from curiosity_rosa_demo.infra.config_loader import ConfigError
 
 POLL_PERIOD_S = 0.2
 ANSWER_TIMEOUT_S = 5.0
+CANCEL_TIMEOUT_S = 1.0  # the adapter's stop waits for it, twice at most
 SPIN_PERIOD_S = 0.05
 NAV2_MISSING_TEXT = (
     "agent.yaml: navigation.provider = 'nav2': the package nav2_msgs is missing; install "
@@ -75,7 +76,7 @@ class Nav2Goal:
         pose.pose.orientation.w = math.cos(yaw_rad / 2)
         self.is_sent = True
         self._sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback)
-        if not self._is_accepted():
+        if not self._is_accepted(ANSWER_TIMEOUT_S):
             is_late = self._handle is None
             return (
                 f'Service timeout: {self._action}' if is_late else 'Nav2 does not take this goal'
@@ -100,17 +101,17 @@ class Nav2Goal:
         """
         if self._handle is None:
             self._cancel_service.call_async(self._all_goals)
-        if self._is_accepted():
-            self._spin_until(self._handle.cancel_goal_async(), ANSWER_TIMEOUT_S)
+        if self._is_accepted(CANCEL_TIMEOUT_S):
+            self._spin_until(self._handle.cancel_goal_async(), CANCEL_TIMEOUT_S)
 
     def close(self) -> None:
         self._executor.shutdown()
         self._client.destroy()
         self._node.destroy_node()
 
-    def _is_accepted(self) -> bool:
+    def _is_accepted(self, seconds: float) -> bool:
         """Wait for Nav2's answer to the goal."""
-        self._spin_until(self._sent, ANSWER_TIMEOUT_S)
+        self._spin_until(self._sent, seconds)
         if not self._sent.done():
             return False
         self._handle = self._sent.result()
