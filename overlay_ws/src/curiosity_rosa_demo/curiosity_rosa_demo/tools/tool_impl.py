@@ -68,6 +68,11 @@ class ToolRun:
         self._free_m: object = None  # where it ended, as the adapter's status has it
         self._has_begun = False  # a motion, or it may have; the budget is charged
 
+    @property
+    def driven_m(self) -> float:
+        """As measured so far; 0.0 without a measurement."""
+        return self._path.length or 0.0
+
     def result(self, **arguments: Any) -> ToolResult:
         """Raises TurnCancelled; the result reports every other failure."""
         self._cancellation.check()

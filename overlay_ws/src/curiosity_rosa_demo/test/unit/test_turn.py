@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 import json
@@ -37,8 +38,8 @@ from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
 from curiosity_rosa_demo.domain.brain_state import DecisionType
-from curiosity_rosa_demo.domain.cancellation import Cancellation
-from curiosity_rosa_demo.domain.models import Json, ToolResult, TraceEvent, TraceKind
+from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
+from curiosity_rosa_demo.domain.models import Json, RoverPose, ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.domain.text import MAX_QUOTE_CHARS
 from curiosity_rosa_demo.imaging.image_header import picture_size
@@ -455,14 +456,23 @@ def test_a_way_is_charged_to_the_budget_also_when_the_skill_does_not_tell_it() -
     def drive_about(call: SkillCall) -> ToolResult:
         for _ in range(2):
             call.world.tool('move_forward', call.cancellation, duration_s=2.0)
+        with suppress(TurnCancelled):
+            call.world.tool('move_forward', cut, duration_s=2.0)
         return ToolResult.success()
 
+    def cut_far_out() -> RoverPose | None:  # as a time-out would
+        if world.rover.state.pose.x > 2.3:
+            cut.cancel('late')
+        return pose()
+
+    cut = Cancellation()
     with World(call('drive_about'), call('get_status'), DONE) as world:
+        pose, world.rover.pose = world.rover.pose, cut_far_out  # type: ignore[method-assign]
         skill = skill_named('drive_about', drive_about, resources_required=['base'])
         world.rosa.turn_executor.env.registry.register(skill)
         world.turn()
         metres = world.rover.state.pose.x
-        assert metres > 1.0
+        assert cut.requested
         assert world.reacts[-1].spent.metres == pytest.approx(metres, rel=0.05)
 
 

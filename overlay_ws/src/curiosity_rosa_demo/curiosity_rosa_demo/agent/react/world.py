@@ -122,8 +122,10 @@ class RoverWorld:
             if isinstance(refused, Refusal):
                 return refused.result()
         run = ToolRun(self._client, self.config, self._ros_clock, name, cancellation)
-        result = run.result(**arguments)
-        self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
+        try:
+            result = run.result(**arguments)
+        finally:  # a stop ends it without a result
+            self._legs.add_leg(self.spent(), run.driven_m)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
             self._faults[current_order().task_id] = result.error_reason
         if name in DIRECTIONS:
