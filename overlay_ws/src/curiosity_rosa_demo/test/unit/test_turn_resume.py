@@ -302,6 +302,14 @@ def test_a_yes_before_a_cut_does_not_outlive_a_no_after_it(
         assert first.error_reason == 'Rejected by the operator'
 
 
+def test_a_navigation_that_a_crash_cut_is_charged_to_the_metres(scripted: Scripted) -> None:
+    go = Say('', (Call('navigate_to_pose', {'x': 4.0, 'y': 0.0}),))
+    scripted.says(go, Say('Done.')).cut(RESULT, before=True)
+    driven_m = scripted.rover.state.pose.x
+    assert driven_m > 3.0
+    assert scripted.process().spent.metres == pytest.approx(driven_m, rel=0.05)
+
+
 STEPS = ['mast_open', 'mast_rotate', 'mast_close']
 PLAN: Json = {
     'plan_id': 'plan_1',

@@ -37,7 +37,7 @@ from curiosity_rosa_demo.agent.skills.registry import VISION_SKILLS
 from curiosity_rosa_demo.agent.tasks.origin import current_order, under_order
 from curiosity_rosa_demo.domain.brain_state import DecisionType, Json
 from curiosity_rosa_demo.domain.cancellation import TurnCancelled
-from curiosity_rosa_demo.domain.geometry import finite_float
+from curiosity_rosa_demo.domain.geometry import finite_float, Place
 from curiosity_rosa_demo.domain.models import INTERRUPTED_TEXT, ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Exchange, Operation
 from curiosity_rosa_demo.domain.plan import ExecutionResult, Plan, StepStatus
@@ -104,7 +104,7 @@ def _record(turn: Turn, env: TurnEnvironment, op: Operation, result: ToolResult)
     before_s = time.monotonic()
     if result.error_code != RefusalCode.INTERRUPTED:
         trace_result(env.trace, op.skill, result)
-    turn.spend(steps=1, cost=cost, metres=_metres_driven(op, result, env))
+    turn.spend(steps=1, cost=cost, metres=_metres_driven(turn, op, result, env))
     turn.failures_in_a_row = 0 if result.ok else turn.failures_in_a_row + 1
     turn.same_in_a_row, turn.refused_in_a_row = _repeat_count(turn, op, result), 0
     if result.ok and env.registry.get(op.skill).definition.resources_required:
@@ -134,13 +134,18 @@ def _picture(
     return picture if isinstance(picture, dict) else None
 
 
-def _metres_driven(op: Operation, result: ToolResult, env: TurnEnvironment) -> float:
+def _metres_driven(turn: Turn, op: Operation, result: ToolResult, env: TurnEnvironment) -> float:
     """The measured path, or the longest possible one when there is no measurement. A failed motion
-    reports a duration when it may have started. A skill need not tell what its legs have driven.
+    reports a duration when it may have started. A skill need not tell what its legs have driven;
+    of an interrupted one at least the straight way is known.
     """
     measured, legs_m = finite_float(result.data.get('distance_m')), env.world.driven_m
     if measured is not None:
         return max(measured, legs_m)
+    if result.error_code == RefusalCode.INTERRUPTED:
+        seen = (turn.observation, env.world.facts())
+        begin, end = (Place.known(*map(each.get, ('x', 'y', 'yaw_rad'))) for each in seen)
+        legs_m = begin.away_m(end) if begin and end else 0.0
     source = op.arguments if result.ok or result.error_code in STOPPED else result.data
     seconds = finite_float(source.get('duration_s')) or 0.0
     return max(legs_m, seconds * env.config.guardrails.geofence.max_speed_mps)
