@@ -165,6 +165,9 @@ def test_figures_of_a_drive_and_what_is_not_forecast_of_another() -> None:
     instead = rehearse([Call(DRIVE, 1, Operation('mast_close', {}))], near, stage())
     assert instead is not None
     assert instead.at_the_fence is None
+    untaken = rehearse([Call(huge[0], 1, DRIVE), Call(DRIVE, 2)], {**HERE, 'x': 82.0}, stage())
+    assert untaken is not None
+    assert untaken.at_the_fence is untaken.steps[1]
     turn = forecast(Operation('turn_angle', {'angle_deg': 5.0}))
     assert turn.metres == pytest.approx(math.radians(5.0) * SPEEDS.radius_m)
 

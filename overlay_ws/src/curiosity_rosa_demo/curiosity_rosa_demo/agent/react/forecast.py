@@ -249,7 +249,9 @@ def _forecast(
         if len(places) > 1:  # a call ends with a stop
             situation = replace(situation, moving=False)
         in_time = stage.clock() <= until
-        found = _step(call.op, call.step_id, situation, places[-1], stage) if in_time else None
+        # what no skill takes fails at once
+        op = call.op if call.fallback is None or stage.propose(call.op) else call.fallback
+        found = _step(op, call.step_id, situation, places[-1], stage) if in_time else None
         if found is not None and found[0].verdict == 'refuse' and call.fallback is not None:
             found = _step(call.fallback, call.step_id, situation, places[-1], stage)
         if found is None:
