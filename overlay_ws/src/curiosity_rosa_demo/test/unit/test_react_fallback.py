@@ -120,6 +120,18 @@ def test_a_no_of_a_person_is_not_passed_by() -> None:
         assert (handed_over(nodes.events), nodes.acts) == ([], [])
 
 
+def test_what_a_model_has_driven_of_an_order_is_not_driven_again() -> None:
+    with World(DONE) as world:
+        for goal in ('Drive forward 2 m and take a picture', 'Drive forward for 3 seconds'):
+            world.reset(call('drive_distance', distance_m=2.0), Fault(500))
+            last = world.turn(goal)
+            assert world.rover.state.pose.x == pytest.approx(2.0, abs=0.1)
+            assert not last.ok
+            assert last.answer.endswith('Done before it: drove 2.0 m.')
+        world.reset(call('navigate_to_pose', x=300.0, y=0.0), Fault(500))  # nothing is driven
+        assert world.turn('Drive forward 2 m and take a picture').ok
+
+
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
     nodes = nodes_of(TimeoutError(), text=FIND)
     trace = nodes.env.trace

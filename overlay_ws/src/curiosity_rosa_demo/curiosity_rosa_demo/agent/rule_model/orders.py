@@ -26,7 +26,9 @@ from curiosity_rosa_demo.agent.rule_model.texts import (
     steps_text,
 )
 from curiosity_rosa_demo.domain.geometry import finite_float, XY
+from curiosity_rosa_demo.domain.operation import Exchange
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep, StepStatus
+from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CAPTURE, MOTIONS
 
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
@@ -37,6 +39,14 @@ DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 AROUND_PICTURES = 3
 TIMED = ('forward', 'left', 'right')
 LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')
+RELATIVE = (*MOTIONS, 'drive_distance', 'turn_angle')  # done twice, they lead farther
+# Of a drive that had begun and tells no way.
+CUT = (
+    RefusalCode.INTERRUPTED,
+    RefusalCode.NAV_BLOCKED,
+    RefusalCode.SKILL_TIMEOUT,
+    RefusalCode.UNKNOWN,
+)
 PLACES = {'home': ('home_x', 'home_y'), 'back': ('x', 'y')}  # facts; back: to where it is now
 Op = tuple[str, dict[str, Any]]
 MAX_OPS = 30  # with the calls before it a plan must fit into turn.max_steps
@@ -81,9 +91,28 @@ def carry_out(view: TurnView) -> Decision:
         if step.action not in (*view.tools, SEARCH):
             return view.answer('no_tool', tool=step.action)
         plan.add_step(step.model_copy(update={'step_id': plan.next_step_id()}))
+    if any(step.action in RELATIVE for step in plan.steps) and (ended := driven_before(view)):
+        return ended
     if len(plan.steps) > MAX_OPS:
         return view.answer('too_far', asked=told, limit=f'{MAX_OPS} steps')
     return plan
+
+
+def driven_before(view: TurnView) -> FinalAnswer | None:
+    """The end of an order to drive, in a turn that has driven: that was a model, and to drive it
+    all again would drive too far.
+    """
+    drives = (each for each in view.steps if each.tool in (*RELATIVE, *LEGS))
+    driven = [each for each in drives if each.ok or each.data.get('legs') or _is_cut(each)]
+    if not driven:
+        return None
+    done = '; '.join(done_text(each.tool, each.data, view.language) for each in driven)
+    what = steps_text(view.intent.steps, view.language)
+    return _failed(view, what, view.say('driven_before'), done)
+
+
+def _is_cut(drive: Exchange) -> bool:
+    return 'duration_s' in drive.data or drive.code in CUT
 
 
 def refused_text(said: Utterance, why: str) -> str:

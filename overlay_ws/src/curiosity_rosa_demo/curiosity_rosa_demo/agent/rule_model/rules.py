@@ -24,7 +24,12 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
     TurnView,
 )
 from curiosity_rosa_demo.agent.rule_model.explore import EXPLORE_RULES, report_a_good_capture
-from curiosity_rosa_demo.agent.rule_model.orders import carry_out, DEFAULT_DRIVE_S, limit_refusal
+from curiosity_rosa_demo.agent.rule_model.orders import (
+    carry_out,
+    DEFAULT_DRIVE_S,
+    driven_before,
+    limit_refusal,
+)
 from curiosity_rosa_demo.agent.rule_model.texts import (
     broken_text,
     result_text,
@@ -162,6 +167,8 @@ def drive_as_asked(view: TurnView) -> Decision | None:
     tool, mast = view.intent.tool, view.beliefs.mast
     if tool not in MOTIONS:
         return None
+    if (ended := driven_before(view)) is not None:
+        return ended
     if mast is Mast.UNASKED and 'get_status' in view.tools:
         return view.call('get_status', 'is_the_mast_closed')
     if not mast.is_stowed:
