@@ -17,6 +17,7 @@ from chat_server import call, Fault, Reply, Say
 from curiosity_rosa_demo.agent.llm.call import holds_tool_call
 from curiosity_rosa_demo.agent.llm.errors import BREAKER_OPEN_S, FallbackModel, MAX_FAILURES
 from curiosity_rosa_demo.agent.react import deciders
+from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
 from curiosity_rosa_demo.agent.react.gate import proposal_of
 from curiosity_rosa_demo.agent.react.guardrails import first_refusal, RULES
 from curiosity_rosa_demo.agent.react.supervise import (
@@ -29,7 +30,13 @@ from curiosity_rosa_demo.agent.react.turn import Turn, TurnEnvironment
 from curiosity_rosa_demo.agent.skills import drive
 from curiosity_rosa_demo.agent.skills.executor import SkillExecutor, SkillRun
 from curiosity_rosa_demo.agent.skills.skill import SkillCall
-from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Mode, TasksState
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Json,
+    Mode,
+    TasksState,
+)
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled
 from curiosity_rosa_demo.domain.models import ToolResult, TraceEvent, TraceKind
 from curiosity_rosa_demo.domain.operation import Exchange
@@ -45,6 +52,7 @@ from runtime_world import AgentWorld
 from skill_world import skill_named
 from turn_world import (
     action,
+    Answering,
     asking,
     BY_ROUTINE,
     finish,
@@ -58,6 +66,7 @@ from turn_world import (
 )
 
 FIND = 'Find the light.'
+NO = ApprovalAnswer(ApprovalAction.REJECT, why='not now')
 PATIENCE = SHIPPED.guardrails.patience
 FINISHES = f'; it has stepped in {PATIENCE.takeovers} times and finishes the turn.'  # told once
 
@@ -118,6 +127,14 @@ def test_a_no_of_a_person_is_not_passed_by() -> None:
         nodes.think()
         assert nodes.act().stop_reason == 'ABORT'
         assert (handed_over(nodes.events), nodes.acts) == ([], [])
+    may_i = {'type': 'ASK_HUMAN', 'reason': 'May I drive?'}
+    ask = {'action': 'drive?', 'tool_call_type': 'ask_user', 'parameters': {'prompt': 'May I?'}}
+    patch = {'action': 'propose', 'plan': {'goal': 'Light', 'steps': [ask]}}
+    for asked in (may_i, {'type': 'REPLAN', 'plan_patch': patch}):
+        script = call('decide', **asked), call('get_status'), Say('I leave it.')
+        with World(*script, approval_queue=Answering(NO)) as world:
+            assert world.turn(FIND).answer == 'I leave it.'
+            assert world.calls == []
 
 
 def test_what_a_model_has_driven_of_an_order_is_not_driven_again() -> None:

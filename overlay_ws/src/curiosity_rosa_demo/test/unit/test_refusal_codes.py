@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from curiosity_rosa_demo.agent.react.turn import Turn
 from curiosity_rosa_demo.agent.rule_model.beliefs import Beliefs, RoverFigures
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.models import (
@@ -88,7 +87,7 @@ WORDS = [
 ]
 
 
-def test_the_words_of_a_plugin_are_not_taken_for_a_refusal_or_the_operators_no() -> None:
+def test_the_words_of_a_plugin_are_not_taken_for_a_refusal() -> None:
     for words in WORDS:
         step = Exchange(tool='survey', input='{}', result=ToolResult.failure(words))
         assert not step.refused
@@ -97,10 +96,6 @@ def test_the_words_of_a_plugin_are_not_taken_for_a_refusal_or_the_operators_no()
         beliefs.add_step(step)
         assert (beliefs.must_stop, beliefs.stow_first) == (False, '')
         assert beliefs.in_doubt
-    for code, rejected in (('', False), ('REJECTED', True)):
-        result = ToolResult.failure('Rejected by the operator: says the plugin', code)
-        turn = Turn(exchanges=[Exchange(tool='survey', input='{}', result=result)])
-        assert turn.was_rejected is rejected
 
 
 TEXTS = st.text(max_size=600) | st.none() | st.integers()

@@ -69,6 +69,7 @@ def apply_answer(
     """An approved operation is checked again with current facts: an answer takes time."""
     action, turn.question, op = answer.action, None, question.op
     yes = action is ApprovalAction.APPROVE if op is None else action is not ApprovalAction.REJECT
+    turn.was_rejected = not yes
     if op is None and turn.stop_reason == ASK_TO_CONTINUE:
         turn.stop_reason, turn.decision = '' if yes else 'ABORT', Decision()
         turn.call_id = ''  # the yes is about its failure, which does not ask again

@@ -48,8 +48,8 @@ NOTHING_SAID = understand('')
 class Turn(ReactState):
     """All of a turn that is saved. ``exchanges``: its calls. ``call_id``: of the call that is
     decided on; '' for none. ``op`` is checked, and carried out next; ``approval``: the operator's
-    yes to it. ``plan_is_given``: by a client, so its end ends the turn; a model proposes its own,
-    and an order becomes one.
+    yes to it. ``was_rejected``: the operator's last answer was a no. ``plan_is_given``: by a
+    client, so its end ends the turn; a model proposes its own, and an order becomes one.
     """
 
     model_config = ConfigDict(frozen=False)
@@ -61,6 +61,7 @@ class Turn(ReactState):
     call_id: str = ''
     op: Operation | None = None
     approval: Approval | None = None
+    was_rejected: bool = False
 
     def shown(self) -> ReactState:
         """The turn as the agent shows it."""
@@ -104,13 +105,6 @@ class Turn(ReactState):
     def last_reason(self) -> str:
         failed = self.last_failed
         return '' if failed is None or failed.result is None else failed.result.error_reason
-
-    @property
-    def was_rejected(self) -> bool:
-        """Whether the operator's last answer was a no."""
-        known = (each for each in reversed(self.exchanges) if each.result and not each.declined)
-        last = next(known, None)
-        return last is not None and (last.code == 'REJECTED' or last.data.get('answer') == 'no')
 
     @property
     def new_goal(self) -> str:
