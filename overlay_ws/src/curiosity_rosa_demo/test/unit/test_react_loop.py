@@ -445,6 +445,20 @@ def test_a_question_of_a_models_plan_is_asked_whatever_its_name() -> None:
         assert world.calls == []
 
 
+def test_a_plan_that_comes_with_a_question_waits_for_its_answer() -> None:
+    drive = {'action': 'move_forward', 'parameters': {'duration_s': 2}}
+    patch = {'action': 'propose', 'plan': {'goal': 'Go', 'steps': [drive]}}
+    asks = {'type': 'ASK_HUMAN', 'reason': 'May I drive?', 'plan_patch': patch}
+    for answer in (YES, NO):
+        queue = Answering(answer)
+        with World(Say('', (Call('decide', asks),)), DONE, approval_queue=queue) as world:
+            world.turn()
+            assert [each.reasons[0].startswith('May I drive? Go') for each in queue.asked] == [
+                True
+            ]
+            assert world.calls == (['move_forward', 'move_stop'] if answer is YES else [])
+
+
 BAD_PLANS: list[tuple[Any, str]] = [
     (None, 'That is no plan: '),
     ({'steps': []}, 'goal'),

@@ -321,12 +321,14 @@ def _change_course(turn: Turn, env: TurnEnvironment, call: Exchange) -> None:
         raise BadCall(f'Wrong arguments for {DECIDE_TOOL}: {why}') from None
     by = '' if turn.decision is None else turn.decision.by
     turn.decision = Decision(type=change.type, reason=change.reason, by=by)
-    if change.plan_patch is None and change.type is DecisionType.ASK_HUMAN:
-        put_question(turn, env, change.reason or ASK_WHETHER_TO_GO_ON)
-        return
-    data: dict[str, str] = {}
-    if change.plan_patch is not None:
-        data = _patch_plan(turn, env, change.plan_patch)
+    patch = change.plan_patch
+    data = {} if patch is None else _patch_plan(turn, env, patch)
+    if change.type is DecisionType.ASK_HUMAN:
+        question = change.reason or ASK_WHETHER_TO_GO_ON
+        if patch is None or turn.plan is None:
+            put_question(turn, env, question)
+            return
+        turn.plan.requires_confirmation, turn.plan.confirmation_message = True, question
     turn.answer_call(call.call_id, ToolResult.success(decision=change.type.value, **data))
 
 
