@@ -17,6 +17,7 @@ from itertools import pairwise
 import json
 import logging
 from pathlib import Path
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,8 @@ from curiosity_rosa_demo.agent.llm.call import (
     CUT_TEXT,
     FILTERED_TEXT,
     HOW,
+    UnusableAnswer,
+    usable_answer,
 )
 from curiosity_rosa_demo.agent.llm.messages import estimated_tokens
 from curiosity_rosa_demo.agent.llm.vision import can_see, MAX_BYTES, SeenPictures, Sight
@@ -47,7 +50,8 @@ from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+from langchain_core.messages.utils import message_chunk_to_message
 from pydantic import ValidationError
 import pytest
 from sign_reader import board, images_in, ORDERS, StillPictures
@@ -289,6 +293,25 @@ STATUS = {
     429: 'is over its rate limit or quota (429), also after 1 retries.',
     503: 'has an internal error (503), also after 1 retries.',
 }
+
+
+@pytest.mark.parametrize(
+    ('key', 'why'),
+    [
+        ('finish_reason', 'length'),
+        ('finish_reason', 'MAX_TOKENS'),
+        ('stop_reason', 'max_tokens'),
+        ('done_reason', 'length'),
+    ],
+)
+def test_what_any_provider_has_cut_at_its_length_is_no_answer(key: str, why: str) -> None:
+    torn = {'name': 'drive_distance', 'args': '{"distance_m": 1', 'id': 'a', 'index': 0}
+    for begun in (AIMessageChunk('', tool_call_chunks=[torn]), AIMessageChunk('Sand and')):
+        ended = AIMessageChunk('', response_metadata={key: why})
+        message = message_chunk_to_message(begun + ended)
+        assert isinstance(message, AIMessage)
+        with pytest.raises(UnusableAnswer, match=re.escape(CUT_TEXT)):
+            usable_answer(message, OFFERED)
 
 
 @pytest.mark.parametrize('streaming', [True, False])

@@ -38,6 +38,7 @@ from tenacity import (
 MAX_RETRY_WAIT_S = 8.0  # the longest pause between two attempts that the server does not ask for
 CANCEL_GRACE_S = 1.0
 MAX_CALLS = 16  # at once, with those that still run after their time limit
+ENDING_KEYS = ('finish_reason', 'stop_reason', 'done_reason')  # by provider
 _calls = threading.BoundedSemaphore(MAX_CALLS)
 _PAUSE = wait_random_exponential(multiplier=1.0, max=MAX_RETRY_WAIT_S)
 
@@ -139,7 +140,7 @@ def call_attributes(message: BaseMessage) -> dict[str, Any]:
     for kind in ('input_tokens', 'output_tokens'):
         if type(usage.get(kind)) is int:
             found[f'gen_ai.usage.{kind}'] = usage[kind]
-    for key in ('finish_reason', 'stop_reason', 'done_reason'):  # by provider
+    for key in ENDING_KEYS:
         if isinstance(said.get(key), str):
             found['gen_ai.response.finish_reasons'] = [said[key][:50]]
     for key in ('model_name', 'model'):
@@ -178,16 +179,16 @@ def usable_answer(message: AIMessage, offered: Collection[str]) -> AIMessage:
     if isinstance(message.content, str):
         message = message.model_copy(update={'content': _THINKING.sub('', message.content)})
     metadata, text = message.response_metadata, message.text().strip()
-    ending = str(metadata.get('finish_reason') or metadata.get('stop_reason') or '')
+    ending = ' '.join(str(metadata.get(key)) for key in ENDING_KEYS).lower()
     problem = ''
     if 'content_filter' in ending:
         problem = FILTERED_TEXT
+    elif 'length' in ending or 'max_tokens' in ending:  # also a call: see readable_actions
+        problem = CUT_TEXT
     elif message.tool_calls:
         return message
     elif REFUSAL in ending:
         problem = f'The model refused: {clip(printable(text))}'
-    elif 'length' in ending or 'max_tokens' in ending:
-        problem = CUT_TEXT
     elif holds_tool_call(text, offered):
         problem = CALL_AS_TEXT
     if problem:
