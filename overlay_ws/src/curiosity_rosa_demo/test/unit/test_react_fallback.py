@@ -149,6 +149,15 @@ def test_what_a_model_has_driven_of_an_order_is_not_driven_again() -> None:
         assert world.turn('Drive forward 2 m and take a picture').ok
 
 
+def test_the_routine_knows_where_a_model_has_driven() -> None:
+    for way in (call('drive_distance', distance_m=5.0), call('navigate_to_pose', x=5.0, y=0.0)):
+        script = call('get_status'), way, call('mast_open'), call('capture_and_score')
+        with World(*script, Fault(500)) as world:
+            answer = world.turn(FIND).answer
+            assert f'at x = {world.rover.state.pose.x:.2f} m' in answer
+            assert 'drove 0.0 m' not in answer
+
+
 def test_a_stop_between_the_model_and_the_routine_ends_the_turn() -> None:
     nodes = nodes_of(TimeoutError(), text=FIND)
     trace = nodes.env.trace

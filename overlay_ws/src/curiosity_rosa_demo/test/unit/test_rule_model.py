@@ -23,6 +23,7 @@ from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.deciders import RuleDecider
 from curiosity_rosa_demo.agent.rule_model.beliefs import (
     Beliefs,
+    LEGS,
     Mast,
     MotionBelief,
     RoverFigures,
@@ -37,7 +38,7 @@ from curiosity_rosa_demo.agent.rule_model.decision import (
 from curiosity_rosa_demo.agent.rule_model.light_belief import LightBelief
 from curiosity_rosa_demo.agent.rule_model.look_planner import next_look
 from curiosity_rosa_demo.agent.rule_model.motion_search import layers, Motions, X, Y, YAW
-from curiosity_rosa_demo.agent.rule_model.orders import LEGS, plan_steps
+from curiosity_rosa_demo.agent.rule_model.orders import plan_steps
 from curiosity_rosa_demo.agent.rule_model.orders import SEARCH as LIGHT
 from curiosity_rosa_demo.agent.rule_model.rules import decide, MAX_CALLS, MAX_INTERRUPTIONS
 from curiosity_rosa_demo.agent.rule_model.steering import motions_of

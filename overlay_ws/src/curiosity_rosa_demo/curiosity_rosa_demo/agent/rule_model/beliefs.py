@@ -25,6 +25,7 @@ from curiosity_rosa_demo.domain.skills import MOTIONS
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape
 
+LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')  # the skills that drive in legs
 SAME_M = 0.5  # two obstacles that are nearer to each other are one
 SHORTER = 0.6  # the part of a motion to try that the fence has refused
 SCORE_TOLERANCE = 0.02  # scores closer than this count as equal
@@ -105,6 +106,8 @@ class Beliefs:
     new_view: bool = True  # no capture since the start, or since the mast turned
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
+    legs: int = 0  # of longer drives, which are no moves
+    legs_m: float = 0.0
     poses: dict[int, Place] = field(default_factory=dict)
     obstacles: list[XY] = field(default_factory=list)
     longest_s: dict[str, float] = field(default_factory=dict)  # of a motion that was refused here
@@ -129,7 +132,7 @@ class Beliefs:
 
     def driven_m(self) -> float:
         """The sum of the known distances in metres."""
-        return sum(move.distance_m or 0.0 for move in self.moves)
+        return self.legs_m + sum(move.distance_m or 0.0 for move in self.moves)
 
     def add_step(self, step: Exchange) -> None:
         if step.refused and step.code == RefusalCode.MOVE_IN_PROGRESS:
@@ -153,10 +156,12 @@ class Beliefs:
             self._add_capture(step)
         elif step.tool == 'get_status':
             self._add_status(step)
-        elif step.tool == 'navigate_to_pose' and step.data:  # a refusal has no data
+        elif step.tool in LEGS and step.data:  # a refusal has no data
             data = step.data
             self._set_new_place(Place.known(data.get('x'), data.get('y'), data.get('yaw_rad')))
             self.new_view = True
+            self.legs += int(finite_float(data.get('legs')) or 0)
+            self.legs_m += finite_float(data.get('distance_m')) or 0.0
         elif step.tool == 'move_stop' and step.ok:
             self.must_stop = False
             if self.moving_unasked:  # the captures and the pose belong to another spot

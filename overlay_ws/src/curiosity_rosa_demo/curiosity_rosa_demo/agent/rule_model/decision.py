@@ -153,7 +153,7 @@ class TurnView:
         figures = {
             'score': f'{captures[-1].score:.2f}' if captures else '-',
             'captures': len(captures),
-            'moves': len(self.beliefs.moves),
+            'moves': len(self.beliefs.moves) + self.beliefs.legs,
             'metres': f'{self.beliefs.driven_m():.1f}',
         }
         return {**figures, 'summary': self.say('summary', **figures)}

@@ -18,6 +18,7 @@ from typing import Any
 from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.language.understand import Utterance
+from curiosity_rosa_demo.agent.rule_model.beliefs import LEGS
 from curiosity_rosa_demo.agent.rule_model.decision import Decision, FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.texts import (
     condition_text,
@@ -38,7 +39,6 @@ MAX_WAIT_S = 3600.0
 DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 AROUND_PICTURES = 3
 TIMED = ('forward', 'left', 'right')
-LEGS = ('drive_distance', 'turn_angle', 'navigate_to_pose')
 RELATIVE = (*MOTIONS, 'drive_distance', 'turn_angle')  # done twice, they lead farther
 # Of a drive that had begun and tells no way.
 CUT = (
