@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import tracemalloc
 from typing import Any
 
@@ -40,6 +42,7 @@ from curiosity_rosa_demo.agent.llm.local_server import (
     MAX_STARTS,
     missing_model_note,
     NOT_INSTALLED,
+    READY_S,
 )
 from curiosity_rosa_demo.agent.llm.messages import estimated_tokens, fitting
 from curiosity_rosa_demo.agent.memory import LINE_LENGTH, recall
@@ -409,6 +412,18 @@ def test_a_process_that_ends_at_once_or_is_late_is_started_a_few_times_only() ->
                 server.address()
             assert server.pid is None
         assert 'not started again' in unusable(server)
+
+
+def test_the_agent_does_not_wait_for_a_model_that_still_loads() -> None:
+    server = LocalServer([sys.executable, '-c', 'import sys; sys.stdin.read()'])
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(server.address)
+        wait_until(lambda: server.pid is not None, 'its begin', 10.0)
+        begun_s = time.monotonic()
+        server.close()
+        assert time.monotonic() - begun_s < READY_S / 2
+        with pytest.raises(LocalModelFailed):
+            waiting.result()
 
 
 PARENT = """

@@ -125,7 +125,9 @@ class LocalServer:
             self._starts = min(self._starts, 1)
 
     def close(self) -> None:
-        """End the process and wait for its end."""
+        """End the process, also one that still loads its model, and wait for its end."""
+        if (process := self._process) is not None:
+            process.kill()  # whoever waits for its address has the lock
         with self._lock:
             self._end()
 
