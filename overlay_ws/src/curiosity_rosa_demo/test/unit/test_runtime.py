@@ -26,7 +26,7 @@ from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
-from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
+from curiosity_rosa_demo.agent.kernel.hear import Asked, Ordered, Said
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
@@ -39,8 +39,14 @@ from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError
-from curiosity_rosa_demo.domain.adapter_status import TriggerState
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
+from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Mode,
+    Question,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
@@ -430,7 +436,7 @@ def test_a_trigger_whose_edge_comes_while_a_stop_is_told_starts_nothing(
     )
 
     async def tick() -> None:
-        door.on_tick(None)
+        door.on_tick(bench.runtime.state)
 
     bench.runtime.call(tick())
     for listener in (lambda by: bench.runtime.call(tick()), board.on_stop):
@@ -439,6 +445,30 @@ def test_a_trigger_whose_edge_comes_while_a_stop_is_told_starts_nothing(
     (trigger,) = board.statuses()
     assert (trigger.state, trigger.fired_count) == (TriggerState.OFF, 0)
     assert trigger.why_not == 'off since a stop by Anna; :triggers on dust'
+
+
+def test_in_a_pause_no_trigger_fires_until_all_is_resumed(bench: RuntimeBench) -> None:
+    watched = TriggerConfig(name='dust', fact='zone', equals='bright', goal='go home')
+    board, zone = TriggerBoard([watched]), ['dark']
+    robot = RobotBench(bench, board).robot
+    door = TriggerDoor(board, robot, facts=lambda: {'zone': zone[0]}, trace=bench.session.trace)
+    bench.runtime.subscribe_to_ticks(door.on_tick)
+
+    def edge(state: TriggerState) -> TriggerStatus:
+        for zone[:] in (['dark'], ['bright']):
+            bench.reply_to(Said('where are you?'))
+        bench.until(lambda: board.statuses()[0].state is state, f'{state}')
+        return board.statuses()[0]
+
+    bench.runs('look around')
+    bench.console.handle_line(':pause')
+    bench.becomes('look around', 'PAUSED')
+    assert edge(TriggerState.UNARMED).why_not.startswith('the user said pause')
+    bench.runs(f':resume {bench.task("look around").id}')  # one task, and nothing else
+    assert edge(TriggerState.UNARMED).fired_count == 0
+    bench.reply_to(Asked(UserInterruptType.RESUME))
+    assert edge(TriggerState.FIRED).fired_count == 1
+    bench.becomes('go home', 'PENDING')
 
 
 def test_a_no_that_counts_as_a_stop_disarms_the_triggers_and_drops_earlier_orders(
