@@ -26,7 +26,7 @@ from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
-from curiosity_rosa_demo.agent.kernel.hear import Asked, Ordered, Said
+from curiosity_rosa_demo.agent.kernel.hear import Asked, Ordered, Said, STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
@@ -988,6 +988,19 @@ SAID = [  # and their words; what each command answers is in test_console.py
     (':run /etc/passwd', False, 'only at the console'),
     (':tree /tmp/x.svg', False, 'only at the console'),
 ]
+
+
+def test_a_stop_overtakes_what_was_said_before_it(world: RobotBench) -> None:
+    console = world.bench.console
+
+    def run_late(*line: Any, **when: Any) -> None:  # in the thread of the line
+        world.robot.stop('Anna').result(WAIT_S)
+        console.handle_remote_line(*line, **when)
+
+    world.robot.attach(run_late, lambda: True)
+    for line in ('look around', ':forward 2'):
+        reply = run(lambda line=line: world.robot.say(line))
+        assert (reply.task, reply.text) == (None, STOP_OVERTOOK_TEXT)
 
 
 def test_what_is_said_is_answered_in_words(world: RobotBench) -> None:
