@@ -65,6 +65,8 @@ from runtime_world import (
     RobotBench,
     run,
     RuntimeBench,
+    RuntimeHarness,
+    ScriptedAgentSession,
     settle,
     WAIT_S,
     with_watchdog,
@@ -725,6 +727,21 @@ def test_after_a_crash_of_an_ordinary_start_nothing_of_the_run_before_it_goes_on
         assert bench.session.ran == []
         bench.console.handle_line(':resume')
         bench.becomes('look around', 'ACTIVE')
+
+
+def test_a_second_agent_that_is_refused_releases_no_latch(tmp_path: Path) -> None:
+    def latch() -> str:
+        return SafetyLatch(tmp_path / 'tasks.db.safety').reason
+
+    with RuntimeBench(tmp_path) as bench:
+        second = RuntimeHarness(
+            tmp_path, ScriptedAgentSession(1.0), CONFIG, bench.runtime.registry
+        )
+        bench.hear('estop', pressed=True)
+        bench.until(latch, 'the latch to be saved')
+        with pytest.raises(StoreError, match='in use'):
+            second.runtime.start(go_on=False)
+        assert latch() == 'e-stop pressed'
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(
