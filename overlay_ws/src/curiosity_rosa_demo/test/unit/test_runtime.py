@@ -13,7 +13,7 @@ the HTTP API asks of them from a loop of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, ExitStack
 from pathlib import Path
 import sqlite3
@@ -27,6 +27,7 @@ from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
 from curiosity_rosa_demo.agent.kernel.hear import Asked, Ordered, Said, STOP_OVERTOOK_TEXT
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
@@ -38,6 +39,8 @@ from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError
 from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
 from curiosity_rosa_demo.domain.brain_state import (
@@ -47,10 +50,12 @@ from curiosity_rosa_demo.domain.brain_state import (
     Question,
     UserInterruptType,
 )
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.limits import Thresholds
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
@@ -742,6 +747,42 @@ def test_a_second_agent_that_is_refused_releases_no_latch(tmp_path: Path) -> Non
         with pytest.raises(StoreError, match='in use'):
             second.runtime.start(go_on=False)
         assert latch() == 'e-stop pressed'
+
+
+def test_a_pause_holds_the_goal_to_which_a_turn_is_just_switching(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, run_turn = TaskStore.write, bench.session.run_turn
+    switching, has_paused = threading.Event(), threading.Event()
+
+    def write_late(store: TaskStore, changes: Sequence[Change]) -> asyncio.Future[None]:
+        async def late() -> None:
+            await done
+            await run_in_thread('disk', has_paused.wait)
+
+        done = write(store, changes)
+        if not any(each.before is None and 'switches' in each.task.metadata for each in changes):
+            return done
+        switching.set()
+        return asyncio.ensure_future(late())
+
+    def switch(said: Utterance, task: Task, cancellation: Cancellation) -> Outcome:
+        if 'switches' in task.metadata:
+            return run_turn(said, task, cancellation)
+        return Outcome(True, 'it is dark', goal='find the light')
+
+    monkeypatch.setattr(TaskStore, 'write', write_late)
+    monkeypatch.setattr(bench.session, 'run_turn', switch)
+    bench.console.handle_line('look around')
+    assert switching.wait(WAIT_S)
+    bench.console.handle_line(':pause')
+    bench.stopped(1)
+    bench.runtime.call(settle())
+    has_paused.set()
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.task('find the light').held, 'the new goal to be held')
+    bench.runtime.call(settle())
+    assert bench.session.ran == []
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(
