@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 import json
@@ -100,6 +101,8 @@ from curiosity_rosa_demo.infra.event_thread import EventThread
 from curiosity_rosa_demo.infra.files import (
     agent_log_file,
     beside,
+    is_restart,
+    mark_start,
     recordings_folder,
     span_file,
     task_database_file,
@@ -518,10 +521,15 @@ class AgentApp:
             self.doors.console.handle_line(':record on')
 
     def start_runtime(self) -> None:
-        mind, go_on = self.mind, bool(self._options.after_crash)
+        mind, tasks = self.mind, self.config.agent.tasks
+        mark = beside(task_database_file(tasks.db_path, self.node.get_namespace()), 'started')
+        # An ordinary start may crash before it has held the tasks of an earlier run.
+        go_on = bool(self._options.after_crash) and is_restart(mark)
         for note in (*mind.registry.notes, *mind.runtime.start(go_on=go_on)):
             self.doors.console.print_notice(f'! {note}')
         mind.autonomy.start(go_on=go_on)
+        with suppress(OSError):  # then a crash holds the tasks
+            mark_start(mark)
 
     def start_ros(self) -> None:
         nodes = self.node, self.doors.run_task.node

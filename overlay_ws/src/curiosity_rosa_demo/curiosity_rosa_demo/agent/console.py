@@ -105,7 +105,7 @@ class Console:
         """Run a line of the operator now, or queue it behind the active tasks. Returns False for
         ``:quit``.
         """
-        typed = self._parse_line(line, OPERATOR)
+        typed = self._parse_line(line, OPERATOR, self._robot.stop_count)
         if typed is not None and typed.command.name == 'quit':
             return False
         if typed is not None:
@@ -113,24 +113,30 @@ class Console:
         return True
 
     def handle_remote_line(
-        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin = Origin.HTTP
+        self,
+        line: str,
+        by: str,
+        on_reply: Callable[[Reply], None],
+        origin: Origin = Origin.HTTP,
+        *,
+        stops: int,
     ) -> None:
         """Run a line of a remote client. The client may neither quit nor name files of this
-        machine.
+        machine. ``stops``: the number of stops when the line came.
 
         ``on_reply`` is called once, from any thread, with the outcome, or with the task as soon as
         it exists. Blocks for STOP_WAIT_S at most if the line is a stop.
         """
         shown = printable(line[:MAX_LINE_CHARS])
         self._say(f'{caller_prefix(by)} {clip_columns(shown, ECHO_COLUMNS)}')
-        typed = self._parse_line(line, by, on_reply)
+        typed = self._parse_line(line, by, stops, on_reply)
         if typed is not None and (why := _local_only_reason(typed.command)):
             self._report_outcome(Outcome(False, why), on_reply)
         elif typed is not None:
             self._dispatch(replace(typed, line=shown, origin=origin))
 
     def _parse_line(
-        self, line: str, by: str, on_reply: Callable[[Reply], None] | None = None
+        self, line: str, by: str, stops: int, on_reply: Callable[[Reply], None] | None = None
     ) -> TypedLine | None:
         """The parsed line; None: it is empty or invalid, and the reason was reported."""
         if len(line) > MAX_LINE_CHARS:
@@ -148,7 +154,6 @@ class Console:
                 on_reply(Reply(['The line is empty; :help lists the commands.'], ok=False))
             return None
         asked = next((each.id for each in self._robot.questions()), '')
-        stops = self._robot.stop_count
         return TypedLine(command, self._robot, line.strip(), stops, asked, by, on_reply)
 
     def _dispatch(self, typed: TypedLine) -> None:

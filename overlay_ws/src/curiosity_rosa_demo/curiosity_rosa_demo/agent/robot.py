@@ -66,7 +66,7 @@ T = TypeVar('T')
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
 # Runs a line of a remote client: the line, who sent it, what gets its result once, its door.
-RunLine = Callable[[str, str, Callable[[Reply], None], Origin], None]
+RunLine = Callable[..., None]  # as Console.handle_remote_line
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
 
@@ -247,7 +247,8 @@ class Robot(TaskPort):
                     self._runtime.dispatcher.withdraw(reply.task)
 
         assert self._run_line is not None
-        await run_in_thread('say', partial(self._run_line, text, by, settle, origin))
+        run_line = partial(self._run_line, text, by, settle, origin, stops=self.stop_count)
+        await run_in_thread('say', run_line)
         return await result_in_time(answered)
 
     async def answer(

@@ -86,6 +86,28 @@ def beside(database: Path, *names: str) -> Path:
     return Path('.'.join((str(database), *names)))
 
 
+def is_restart(mark: Path) -> bool:
+    """Whether ``mark_start`` was called with the same file by a process of the same parent."""
+    try:
+        return mark.read_text(encoding='utf-8') == _parent()
+    except (OSError, ValueError):
+        return False
+
+
+def mark_start(mark: Path) -> None:
+    """Raises OSError."""
+    mark.write_text(_parent(), encoding='utf-8')
+
+
+def _parent() -> str:
+    """The boot, the number and the start of the parent process: no other process has all three.
+    Raises OSError.
+    """
+    boot, number = Path('/proc/sys/kernel/random/boot_id').read_text().strip(), os.getppid()
+    started = Path(f'/proc/{number}/stat').read_text(errors='replace').rpartition(')')[2].split()
+    return f'{boot} {number} {started[19]}'
+
+
 # --- The safety latch, in a file so that it survives a restart ---------------------------------
 
 

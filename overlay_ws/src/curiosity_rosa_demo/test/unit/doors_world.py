@@ -154,8 +154,8 @@ def trigger(world: DoorsWorld) -> None:
     async def fire() -> None:
         trace = world.session.trace
         door = TriggerDoor(board, world.robot, facts=lambda: next(facts), trace=trace)
-        door.on_tick(None)  # arms
-        door.on_tick(None)  # fires
+        door.on_tick(BrainState())  # arms
+        door.on_tick(BrainState())  # fires
 
     # In SAFE the door keeps the trigger from firing; here the gate is tried.
     world.robot.state = BrainState  # type: ignore[method-assign]

@@ -19,6 +19,7 @@ from datetime import datetime, timezone
 import json
 import math
 from pathlib import Path
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -517,6 +518,27 @@ def test_the_time_of_a_latch_outlives_the_process_and_a_new_reason(path: Path) -
         assert (again.reason, again.since) == (reason, began)
         again.save()  # as an agent does that ends while the latch holds
         assert SafetyLatch(path).since == began
+
+
+def test_an_agent_is_restarted_only_by_the_parent_under_which_it_had_begun(path: Path) -> None:
+    """At power-on an agent may crash before it has held the tasks of an earlier run."""
+    program = 'import pathlib, sys; from curiosity_rosa_demo.infra import files; '
+    ask, mark = (
+        shlex.join([sys.executable, '-c', f'{program}{does}', str(path)])
+        for does in (
+            'print(files.is_restart(pathlib.Path(sys.argv[1])))',
+            'files.mark_start(pathlib.Path(sys.argv[1]))',
+        )
+    )
+
+    def answers(*commands: str) -> list[str]:  # of the children of one shell
+        script = '; '.join([*commands, 'true'])
+        return subprocess.check_output(['sh', '-c', script], text=True).split()
+
+    assert answers(ask, mark, ask, ask) == ['False', 'True', 'True']
+    assert answers(ask, ask, mark, ask) == ['False', 'False', 'True']
+    path.write_bytes(b'\xff')  # torn
+    assert answers(ask) == ['False']
 
 
 def test_a_restart_tells_how_the_last_run_ended(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta, timezone
 from itertools import product
 from pathlib import Path
 import re
+import sqlite3
 import threading
 from typing import Any
 
@@ -399,6 +400,19 @@ def test_after_a_crash_of_an_ordinary_start_it_is_off(tmp_path: Path) -> None:
     with AutonomyBench(tmp_path, ready=False) as bench:  # it waits for the other nodes
         bench.replies('auto was on when the agent ended during sleep; :auto on resumes it')
     with AutonomyBench(tmp_path, at=TEN + 14 * HOUR, go_on=True) as bench:
+        is_off(bench)
+
+
+def test_off_at_an_ordinary_start_is_saved_as_soon_as_the_file_can_be_used(tmp_path: Path) -> None:
+    with at_night(tmp_path):
+        pass
+    other = sqlite3.connect(tmp_path / 'tasks.db.policy')
+    other.execute('BEGIN EXCLUSIVE')
+    with AutonomyBench(tmp_path, ready=False) as bench:
+        bench.replies('auto cannot be switched on')
+        other.close()
+        bench.until(lambda: not bench.kept(lambda kept: kept.store.was_on), 'it to be saved')
+    with AutonomyBench(tmp_path, at=TEN + 14 * HOUR, go_on=True) as bench:  # it was killed, say
         is_off(bench)
 
 

@@ -291,7 +291,9 @@ def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
     ):
         bench.console.handle_line(sentence)
         bench.finish()
-        bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE)
+        bench.console.handle_remote_line(
+            'bonjour', 'page', lambda reply: None, Origin.PAGE, stops=0
+        )
         bench.console.handle_line(':demo')
         bench.finish()
         assert bench.session.ran[-1] == f'good_capture: {goal}'
@@ -351,7 +353,7 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
 
 def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
     handle = bench.console.handle_remote_line
-    pausing = threading.Thread(target=handle, args=(':pause', 'x', print))
+    pausing = threading.Thread(target=partial(handle, ':pause', 'x', print, stops=0))
     bench.session.on_begin = lambda what: pausing.start()
     outcome = run(bench, 'look around')
     assert (outcome.ok, ':resume' in outcome.answer) == (False, True)

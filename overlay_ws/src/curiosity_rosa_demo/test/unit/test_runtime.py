@@ -13,7 +13,7 @@ the HTTP API asks of them from a loop of its own.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, ExitStack
 from pathlib import Path
 import sqlite3
@@ -26,7 +26,8 @@ from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
-from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
+from curiosity_rosa_demo.agent.kernel.hear import Asked, Ordered, Said, STOP_OVERTOOK_TEXT
+from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
@@ -38,13 +39,23 @@ from curiosity_rosa_demo.agent.runtime.halt import Watchdog
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
+from curiosity_rosa_demo.agent.tasks.rows import Change
+from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.task import BadTask, StoreError, TaskError
-from curiosity_rosa_demo.domain.adapter_status import TriggerState
-from curiosity_rosa_demo.domain.brain_state import ApprovalAction, BrainState, Mode, Question
+from curiosity_rosa_demo.domain.adapter_status import TriggerState, TriggerStatus
+from curiosity_rosa_demo.domain.brain_state import (
+    ApprovalAction,
+    BrainState,
+    Mode,
+    Question,
+    UserInterruptType,
+)
+from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.models import ToolResult
 from curiosity_rosa_demo.domain.skills import Outcome
 from curiosity_rosa_demo.infra.config.behaviour import TriggerConfig
 from curiosity_rosa_demo.infra.config.limits import Thresholds
+from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.infra.files import SafetyLatch
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from examples import examples
@@ -59,6 +70,8 @@ from runtime_world import (
     RobotBench,
     run,
     RuntimeBench,
+    RuntimeHarness,
+    ScriptedAgentSession,
     settle,
     WAIT_S,
     with_watchdog,
@@ -430,7 +443,7 @@ def test_a_trigger_whose_edge_comes_while_a_stop_is_told_starts_nothing(
     )
 
     async def tick() -> None:
-        door.on_tick(None)
+        door.on_tick(bench.runtime.state)
 
     bench.runtime.call(tick())
     for listener in (lambda by: bench.runtime.call(tick()), board.on_stop):
@@ -439,6 +452,30 @@ def test_a_trigger_whose_edge_comes_while_a_stop_is_told_starts_nothing(
     (trigger,) = board.statuses()
     assert (trigger.state, trigger.fired_count) == (TriggerState.OFF, 0)
     assert trigger.why_not == 'off since a stop by Anna; :triggers on dust'
+
+
+def test_in_a_pause_no_trigger_fires_until_all_is_resumed(bench: RuntimeBench) -> None:
+    watched = TriggerConfig(name='dust', fact='zone', equals='bright', goal='go home')
+    board, zone = TriggerBoard([watched]), ['dark']
+    robot = RobotBench(bench, board).robot
+    door = TriggerDoor(board, robot, facts=lambda: {'zone': zone[0]}, trace=bench.session.trace)
+    bench.runtime.subscribe_to_ticks(door.on_tick)
+
+    def edge(state: TriggerState) -> TriggerStatus:
+        for zone[:] in (['dark'], ['bright']):
+            bench.reply_to(Said('where are you?'))
+        bench.until(lambda: board.statuses()[0].state is state, f'{state}')
+        return board.statuses()[0]
+
+    bench.runs('look around')
+    bench.console.handle_line(':pause')
+    bench.becomes('look around', 'PAUSED')
+    assert edge(TriggerState.UNARMED).why_not.startswith('the user said pause')
+    bench.runs(f':resume {bench.task("look around").id}')  # one task, and nothing else
+    assert edge(TriggerState.UNARMED).fired_count == 0
+    bench.reply_to(Asked(UserInterruptType.RESUME))
+    assert edge(TriggerState.FIRED).fired_count == 1
+    bench.becomes('go home', 'PENDING')
 
 
 def test_a_no_that_counts_as_a_stop_disarms_the_triggers_and_drops_earlier_orders(
@@ -695,6 +732,57 @@ def test_after_a_crash_of_an_ordinary_start_nothing_of_the_run_before_it_goes_on
         assert bench.session.ran == []
         bench.console.handle_line(':resume')
         bench.becomes('look around', 'ACTIVE')
+
+
+def test_a_second_agent_that_is_refused_releases_no_latch(tmp_path: Path) -> None:
+    def latch() -> str:
+        return SafetyLatch(tmp_path / 'tasks.db.safety').reason
+
+    with RuntimeBench(tmp_path) as bench:
+        second = RuntimeHarness(
+            tmp_path, ScriptedAgentSession(1.0), CONFIG, bench.runtime.registry
+        )
+        bench.hear('estop', pressed=True)
+        bench.until(latch, 'the latch to be saved')
+        with pytest.raises(StoreError, match='in use'):
+            second.runtime.start(go_on=False)
+        assert latch() == 'e-stop pressed'
+
+
+def test_a_pause_holds_the_goal_to_which_a_turn_is_just_switching(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write, run_turn = TaskStore.write, bench.session.run_turn
+    switching, has_paused = threading.Event(), threading.Event()
+
+    def write_late(store: TaskStore, changes: Sequence[Change]) -> asyncio.Future[None]:
+        async def late() -> None:
+            await done
+            await run_in_thread('disk', has_paused.wait)
+
+        done = write(store, changes)
+        if not any(each.before is None and 'switches' in each.task.metadata for each in changes):
+            return done
+        switching.set()
+        return asyncio.ensure_future(late())
+
+    def switch(said: Utterance, task: Task, cancellation: Cancellation) -> Outcome:
+        if 'switches' in task.metadata:
+            return run_turn(said, task, cancellation)
+        return Outcome(True, 'it is dark', goal='find the light')
+
+    monkeypatch.setattr(TaskStore, 'write', write_late)
+    monkeypatch.setattr(bench.session, 'run_turn', switch)
+    bench.console.handle_line('look around')
+    assert switching.wait(WAIT_S)
+    bench.console.handle_line(':pause')
+    bench.stopped(1)
+    bench.runtime.call(settle())
+    has_paused.set()
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.task('find the light').held, 'the new goal to be held')
+    bench.runtime.call(settle())
+    assert bench.session.ran == []
 
 
 def test_a_crash_of_the_kernel_ends_all_motion(
@@ -958,6 +1046,19 @@ SAID = [  # and their words; what each command answers is in test_console.py
     (':run /etc/passwd', False, 'only at the console'),
     (':tree /tmp/x.svg', False, 'only at the console'),
 ]
+
+
+def test_a_stop_overtakes_what_was_said_before_it(world: RobotBench) -> None:
+    console = world.bench.console
+
+    def run_late(*line: Any, **when: Any) -> None:  # in the thread of the line
+        world.robot.stop('Anna').result(WAIT_S)
+        console.handle_remote_line(*line, **when)
+
+    world.robot.attach(run_late, lambda: True)
+    for line in ('look around', ':forward 2'):
+        reply = run(lambda line=line: world.robot.say(line))
+        assert (reply.task, reply.text) == (None, STOP_OVERTOOK_TEXT)
 
 
 def test_what_is_said_is_answered_in_words(world: RobotBench) -> None:

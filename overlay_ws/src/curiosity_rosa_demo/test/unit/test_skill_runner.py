@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from datetime import datetime, timedelta, timezone
 import math
@@ -209,6 +209,32 @@ async def test_a_file_that_cannot_be_written_stops_the_robot_and_loses_nothing(
         shoot = await runner.submit(Task('shoot'))
         await reaches(runner, shoot, S.ACTIVE)
         assert runner.failed is None
+
+
+END_IT: dict[str, tuple[Callable[[SkillRunner, str], Awaitable[object]], S]] = {
+    'no': (lambda runner, task_id: runner.approve(task_id, False), S.CANCELLED),
+    'cancel': (lambda runner, task_id: runner.cancel(task_id), S.CANCELLED),
+    'stop': (lambda runner, task_id: runner.cancel_all(), S.CANCELLED),
+    'pause': (lambda runner, task_id: runner.pause(task_id), S.PAUSED),
+}
+
+
+@pytest.mark.parametrize('how', END_IT)
+@in_loop
+async def test_on_a_full_disk_nobody_waits_for_the_end_of_a_skill_that_could_not_begin(
+    tmp_path: Path, how: str
+) -> None:
+    stage, (end, state) = Stage(), END_IT[how]
+    async with looping(staged(tmp_path / 't.db', stage)) as runner:
+        task = await runner.submit(Task('look', needs_approval=True))
+        with no_file_beyond(0):
+            with pytest.raises(StoreError):
+                await runner.approve(task.id, True)
+            assert task.state is S.WAITING  # as committed
+            with pytest.raises(StoreError):
+                await asyncio.wait_for(end(runner, task.id), LONG_S)
+        await reaches(runner, task, state)
+        assert stage.log == []
 
 
 @in_loop

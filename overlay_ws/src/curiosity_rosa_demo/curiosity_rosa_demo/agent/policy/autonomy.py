@@ -272,6 +272,7 @@ class Autonomy:
             was_on = self.store.was_on
         except PolicyStoreError as error:
             self._trace_error(f'auto cannot be switched on: {error}')
+            self._off_unsaved = not go_on  # it may be on in the file
             return
         if was_on and go_on:
             self._on_requested = True

@@ -265,19 +265,23 @@ class ActionDispatcher:
             self._trace(TraceKind.OBSERVE, step.text)
 
     async def _pause_tasks(self, why: str, reply: Reply) -> None:
-        free = [task for task in self._runner.live() if not task.held]
-        waiting = [task.id for task in free if not task.state.running]
-        for task_id in (*waiting, *(task.id for task in free if task.state.running)):
-            try:
-                paused = await self._runner.pause(task_id, why)
-            except TaskError as error:
-                _tell(error, reply)
-                continue
-            reply.lines.append(
-                f'paused {task_id[:8]}'
-                if paused
-                else f'{task_id[:8]} cannot be paused; it ends by itself, or :stop ends it'
-            )
+        asked = set[str]()
+        # Until there are no more: a turn may just have switched to a goal that is not stored yet.
+        while free := [
+            each for each in self._runner.live() if not (each.held or each.id in asked)
+        ]:
+            asked.update(each.id for each in free)
+            for task in sorted(free, key=lambda each: each.state.running):  # first those that wait
+                try:
+                    paused = await self._runner.pause(task.id, why)
+                except TaskError as error:
+                    _tell(error, reply)
+                    continue
+                reply.lines.append(
+                    f'paused {task.id[:8]}'
+                    if paused
+                    else f'{task.id[:8]} cannot be paused; it ends by itself, or :stop ends it'
+                )
 
     async def _cancel_all_tasks(self, why: str) -> None:
         waiting = [task.id for task in self._runner.live() if not task.state.running]

@@ -120,8 +120,8 @@ class Runtime:
             skill.name: skill.preemptible and skill.cancel_supported for skill in registry
         }
         # Whoever has tasks has a latch: a deleted file must not release it.
-        known = Path(database).exists()
-        self._latch = SafetyLatch(Path(f'{database}.safety'), expected=known)
+        self._has_tasks = Path(database).exists()
+        self._latch = SafetyLatch(Path(f'{database}.safety'), expected=self._has_tasks)
         self.halt = session.halt
         self.halt.on_stop = self._on_stop
         self.approvals = Approvals(
@@ -192,7 +192,8 @@ class Runtime:
         """
 
         async def start() -> None:
-            self._save_latch()  # before the tasks: a database without a latch counts as latched
+            if not self._has_tasks:  # else another agent may use the file, and have changed it
+                self._save_latch()  # before the tasks: tasks without a latch count as latched
             await self.runner.start()
             live = self.runner.live()
             self._left_over_tasks = [task for task in live if go_on or task.name != 'charge']

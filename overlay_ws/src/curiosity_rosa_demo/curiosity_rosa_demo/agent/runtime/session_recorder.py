@@ -96,8 +96,9 @@ class SessionFolder:
         self._write(TRAIL_FILE, _TRAIL.dump_json(rounded))
 
     def save_capture(self, capture: Capture) -> None:
-        """Also removes the oldest beyond MAX_CAPTURES. Raises OSError."""
-        picture, name = capture.picture, f'capture-{1000 * capture.picture.at:015.0f}'
+        """Also removes those saved first beyond MAX_CAPTURES. Raises OSError."""
+        picture, last = capture.picture, max(map(_number, self._capture_files()), default=0)
+        name = f'capture-{last + 1:015}'  # not its time: the clock may be set back
         about = _About(
             event_id=capture.event_id,
             at=picture.at,
@@ -125,6 +126,11 @@ class SessionFolder:
         part = self.path / f'{name}.part'
         part.write_bytes(content)
         os.replace(part, self.path / name)
+
+
+def _number(capture: Path) -> int:
+    digits = capture.stem.removeprefix('capture-')
+    return int(digits) if digits.isdecimal() else 0
 
 
 def _content(file: Path) -> bytes:

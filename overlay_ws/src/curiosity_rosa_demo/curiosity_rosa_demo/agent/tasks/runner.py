@@ -394,8 +394,11 @@ class SkillRunner:
     def _hold(self, record: TaskRecord, reason: str) -> None:
         """Hold a task; a skill that runs goes on, and its task is held if it is retried."""
         if record.busy:
-            if record.cause is None or record.cause.weight < StopWeight.HOLD:
-                record.cause = StopCause(StopWeight.HOLD, reason)
+            cause = StopCause(StopWeight.HOLD, reason)
+            if record.run is None:
+                self._runs.request_stops([record], cause)
+            elif record.cause is None or record.cause.weight < StopWeight.HOLD:
+                record.cause = cause
             return
         record.plan.held = True
         if record.plan.state is not _S.WAITING:
@@ -453,14 +456,14 @@ class SkillRunner:
     async def approve(self, task_id: str, approved: bool, reason: str = '') -> None:
         """Answer a task that needs approval. It may then run, or it is CANCELLED."""
         record = self._live_record(task_id)
-        if not record.plan.needs_approval:
+        if not record.task.needs_approval:
             raise TaskError(f'Task {record.plan.label} does not wait for approval')
         if approved:
             record.plan.needs_approval = False
             self._table.save(record)
             self._table.reconsider(record)
         else:
-            self._table.move(record, _S.CANCELLED, reason or 'not approved')
+            await self._cancel([record], reason or 'not approved')
         await self._commits.done()
 
     async def hold(self, reason: str, allow: Callable[[Task], bool] = lambda task: False) -> None:

@@ -109,9 +109,6 @@ class SkillRuns:
         """Call the skill of a busy record once all changes of the task are on the disk."""
         if record.exit is None or record.run is not None or record.unsaved:
             return
-        if record.cause is not None:
-            self._conclude(record, asyncio.CancelledError())
-            return
         skill = self._skill_of(record.task)
         assert skill is not None
         try:
@@ -133,14 +130,18 @@ class SkillRuns:
         await self._commits.done()
 
     def request_stops(self, records: Iterable[TaskRecord], cause: StopCause) -> list[Waiter]:
-        """Of several causes, the heaviest holds. Returns the ends of the runs."""
+        """Of several causes, the heaviest holds. A skill that has not started ends at once: the
+        commit of its start may wait for a disk. Returns the ends of the runs.
+        """
         exits = []
-        for record in records:
+        for record in list(records):
             assert record.exit is not None
             exits.append(record.exit)
             if record.cause is None or cause.weight > record.cause.weight:
                 record.cause = cause
-            if record.run is not None and record.grace is None:
+            if record.run is None:
+                self._conclude(record, asyncio.CancelledError())
+            elif record.grace is None:
                 record.run.cancel(cause.reason)  # the trace then says who has stopped it
                 loop = asyncio.get_running_loop()
                 record.grace = loop.call_later(self._grace_s, self._abandon, record)

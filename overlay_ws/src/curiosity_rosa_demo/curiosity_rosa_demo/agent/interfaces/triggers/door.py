@@ -21,6 +21,7 @@ import threading
 import time
 
 from curiosity_rosa_demo.agent.interfaces.triggers.machine import Machine, Sample, Step
+from curiosity_rosa_demo.agent.kernel.decide import INTERRUPT_REASONS
 from curiosity_rosa_demo.agent.react.world import RoverWorld
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.registry import (
@@ -37,7 +38,13 @@ from curiosity_rosa_demo.domain.adapter_status import (
     TriggerStatus,
     UnknownTrigger,
 )
-from curiosity_rosa_demo.domain.brain_state import Json, Mode, Reading
+from curiosity_rosa_demo.domain.brain_state import (
+    BrainState,
+    Json,
+    Mode,
+    Reading,
+    UserInterruptType,
+)
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.infra.config.behaviour import COMPARISONS, TriggerConfig
@@ -199,9 +206,15 @@ class TriggerDoor:
         self._board, self._robot, self._facts, self._trace = board, robot, facts, trace
         self._jobs = robot.jobs(_failure)
         self._tasks: dict[str, Task | None] = {}  # the last of each trigger; None: on its way
+        self._paused = False  # by a person
 
-    def on_tick(self, _: object) -> None:
+    def on_tick(self, state: BrainState) -> None:
         """Call it in the loop. Never raises: the tick is the kernel's."""
+        interrupt, is_of_one = state.hci.user_interrupt, 'task_id' in state.hci.interrupt_payload
+        if interrupt in (UserInterruptType.STOP, UserInterruptType.RESUME) and not is_of_one:
+            self._paused = False
+        elif interrupt is UserInterruptType.PAUSE:
+            self._paused = True
         try:
             if self._board.watches:
                 self._observe()
@@ -226,6 +239,8 @@ class TriggerDoor:
             return f'a recording is played back: {replay}'
         if self._robot.stop_count > self._board.stops:  # it is counted before the board is told
             return 'a stop was just sent'
+        if self._paused:
+            return f'{INTERRUPT_REASONS[UserInterruptType.PAUSE]}; :resume ends it'
         tasks = self._robot.state().tasks
         return f'the mode is SAFE: {tasks.mode_reason}' if tasks.mode is Mode.SAFE else ''
 

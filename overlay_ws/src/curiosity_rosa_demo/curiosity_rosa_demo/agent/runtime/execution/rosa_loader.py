@@ -74,7 +74,7 @@ class RosaLoader:
         except ModelSetupError as error:
             raise ModelUnavailable(str(error)) from None
         except (OSError, sqlite3.Error) as error:
-            why = f'Turns cannot be kept in {checkpoints}: {error}; move it out of the way'
+            why = f'Turns cannot be kept in {checkpoints}: {error}; move it away and restart'
             raise ModelUnavailable(why) from None
         except BaseException as error:  # for example an integration that cannot bind tools
             kind = type(error).__name__
