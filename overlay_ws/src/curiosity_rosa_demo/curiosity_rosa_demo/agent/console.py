@@ -113,10 +113,15 @@ class Console:
         return True
 
     def handle_remote_line(
-        self, line: str, by: str, on_reply: Callable[[Reply], None], origin: Origin = Origin.HTTP
+        self,
+        line: str,
+        by: str,
+        on_reply: Callable[[Reply], None],
+        origin: Origin = Origin.HTTP,
+        stops: int | None = None,
     ) -> None:
         """Run a line of a remote client. The client may neither quit nor name files of this
-        machine.
+        machine. ``stops``: how many there were when it was said; by default, those of now.
 
         ``on_reply`` is called once, from any thread, with the outcome, or with the task as soon as
         it exists. Blocks for STOP_WAIT_S at most if the line is a stop.
@@ -127,7 +132,8 @@ class Console:
         if typed is not None and (why := _local_only_reason(typed.command)):
             self._report_outcome(Outcome(False, why), on_reply)
         elif typed is not None:
-            self._dispatch(replace(typed, line=shown, origin=origin))
+            stops = typed.stops if stops is None else stops
+            self._dispatch(replace(typed, line=shown, origin=origin, stops=stops))
 
     def _parse_line(
         self, line: str, by: str, on_reply: Callable[[Reply], None] | None = None

@@ -26,7 +26,7 @@ from chat_server import Say
 from curiosity_rosa_demo.agent import robot as robot_module
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard, TriggerDoor
 from curiosity_rosa_demo.agent.kernel import loop as kernel_loop
-from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said
+from curiosity_rosa_demo.agent.kernel.hear import Ordered, Said, STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
@@ -904,6 +904,27 @@ def test_a_task_that_a_stop_overtakes_is_not_submitted(
 
     with pytest.raises(TaskError, match='A stop came first'):
         run(both)
+    assert world.bench.session.ran == []
+
+
+def test_a_stop_drops_what_was_said_before_it_however_late_its_thread_begins(
+    world: RobotBench,
+) -> None:
+    stopped, console = threading.Event(), world.bench.console
+
+    def late(*line: Any) -> None:
+        stopped.wait(WAIT_S)
+        console.handle_remote_line(*line)
+
+    async def both() -> str:
+        saying = [asyncio.ensure_future(world.robot.say(each)) for each in (':cap', 'look around')]
+        await asyncio.sleep(0)  # they are said
+        await asyncio.wrap_future(world.robot.stop('a test'))
+        stopped.set()
+        return '; '.join([(await each).text for each in saying])
+
+    world.robot.attach(late, lambda: True)
+    assert run(both) == f'{STOP_OVERTOOK_TEXT}; {STOP_OVERTOOK_TEXT}'
     assert world.bench.session.ran == []
 
 

@@ -146,7 +146,7 @@ class RunTaskServer:
             with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
             task = await self._robot.order(task, stops=goal.stops)
         else:
-            said = await self._robot.say(request.text, Origin.ACTION)
+            said = await self._robot.say(request.text, Origin.ACTION, stops=goal.stops)
             if said.task is None:
                 return Outcome(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task
