@@ -22,6 +22,7 @@ import threading
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     COMMANDS,
+    EMPTY_LINE,
     is_stop,
     parse,
     spec_of,
@@ -151,7 +152,7 @@ class Console:
             return None
         if command is None:
             if on_reply is not None:
-                on_reply(Reply(['The line is empty; :help lists the commands.'], ok=False))
+                on_reply(Reply([EMPTY_LINE], ok=False))
             return None
         asked = next((each.id for each in self._robot.questions()), '')
         stops = self._robot.stop_count

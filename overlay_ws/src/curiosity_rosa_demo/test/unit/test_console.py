@@ -335,6 +335,7 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
         ((), False),
     ):
         assert run(bench, *commands).ok is ok
+    assert run(bench, '').answer.startswith('The line is empty')
     bench.session.quick = {'get_status'}
     bench.hear('estop', pressed=True)
     bench.mode('SAFE')

@@ -72,6 +72,7 @@ MAX_TASKS = 30
 MAX_STOP_CHARS = 1000  # of a line that stops at once; the rules read so many in 3 ms
 MAX_FILE_BYTES = 1_000_000  # of a plan
 NO_TOKENS = 'tokens  none: the rule model costs nothing'
+EMPTY_LINE = 'The line is empty; :help lists the commands.'
 NO_RECORDING = 'nothing can be recorded here'
 NO_TRIGGERS = 'no triggers; triggers.yaml can have some (docs/howto/triggers.md)'
 
