@@ -242,6 +242,38 @@ def test_a_key_that_is_held_acts_once(tab: Tab, robot: FakeRobot) -> None:
     expect(task).to_contain_text('(held)')
 
 
+def test_the_second_click_of_a_double_click_presses_no_other_button(
+    tab: Tab, robot: FakeRobot
+) -> None:
+    page, tasks = tab.page, tab.page.locator('tr.task')
+    drawer, edit = page.get_by_role('dialog'), page.get_by_role('button', name='Edit')
+
+    def click_twice(button: Locator, then: Locator) -> None:
+        """The second time once ``then`` is there."""
+        button.hover()
+        for count in (1, 2):
+            page.mouse.down(click_count=count)
+            page.mouse.up(click_count=count)
+            expect(then).to_be_visible()
+        page.evaluate('new Promise((next) => setTimeout(next, 500))')
+
+    asked(robot, 'Drive for 9 s?')
+    click_twice(edit, page.locator('.approval textarea'))
+    assert robot.answers == []
+    robot.paused = True
+    for text in ('go to the light', 'first', 'second'):
+        tab.say(text)
+        expect(tasks.filter(has_text=text)).to_be_visible()
+    first = tasks.filter(has_text='first')
+    click_twice(first.get_by_role('button', name='Cancel'), first.filter(has_text='cancelled'))
+    tasks.filter(has_text='second').get_by_role('button', name='Open task').click()
+    pause, resume = (drawer.get_by_role('button', name=each) for each in ('Pause', 'Resume'))
+    click_twice(pause, resume)
+    expect(resume).to_be_visible()
+    resume.click()
+    expect(pause).to_be_visible()
+
+
 @pytest.mark.parametrize('size', [(360, 740), (2560, 1440)], ids=str)
 def test_an_open_task_hides_neither_stop_nor_its_own_end(
     new_tab: Callable[..., Tab], robot: FakeRobot, size: tuple[int, int]

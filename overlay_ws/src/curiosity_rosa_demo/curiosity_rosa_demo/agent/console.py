@@ -22,6 +22,7 @@ import threading
 
 from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
     COMMANDS,
+    EMPTY_LINE,
     is_stop,
     parse,
     spec_of,
@@ -117,12 +118,11 @@ class Console:
         line: str,
         by: str,
         on_reply: Callable[[Reply], None],
-        origin: Origin = Origin.HTTP,
-        *,
+        origin: Origin,
         stops: int,
     ) -> None:
         """Run a line of a remote client. The client may neither quit nor name files of this
-        machine. ``stops``: the number of stops when the line came.
+        machine. ``stops``: how many there were when it was said.
 
         ``on_reply`` is called once, from any thread, with the outcome, or with the task as soon as
         it exists. Blocks for STOP_WAIT_S at most if the line is a stop.
@@ -151,7 +151,7 @@ class Console:
             return None
         if command is None:
             if on_reply is not None:
-                on_reply(Reply(['The line is empty; :help lists the commands.'], ok=False))
+                on_reply(Reply([EMPTY_LINE], ok=False))
             return None
         asked = next((each.id for each in self._robot.questions()), '')
         return TypedLine(command, self._robot, line.strip(), stops, asked, by, on_reply)

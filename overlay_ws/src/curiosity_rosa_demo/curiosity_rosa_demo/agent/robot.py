@@ -65,8 +65,9 @@ from curiosity_rosa_demo.trace.trace_buffer import EventBus
 T = TypeVar('T')
 HTTP_CLIENT_NAME = 'http'  # name of these clients on the console
 MAX_TASK_COLUMNS = 200  # of a submitted task, as the console shows it
-# Runs a line of a remote client: the line, who sent it, what gets its result once, its door.
-RunLine = Callable[..., None]  # as Console.handle_remote_line
+# Runs a line of a remote client: the line, who sent it, what gets its result once, its door, and
+# how many stops there were.
+RunLine = Callable[[str, str, Callable[[Reply], None], Origin, int], None]
 NOT_READY_TEXT = 'The other nodes are not up yet; try again in a few seconds.'
 
 
@@ -226,13 +227,21 @@ class Robot(TaskPort):
         return task
 
     async def say(
-        self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
+        self,
+        text: str,
+        origin: Origin = Origin.HTTP,
+        client: str = '',
+        operator: str = '',
+        *,
+        stops: int | None = None,
     ) -> Reply:
         """Run a sentence or a command, as at the console. Returns its task or its text.
         ``origin``: the door of a command that orders a skill. ``client``: a name that tells the
         clients of a door apart; the agent asks back, and hears a yes, by client. ``operator``:
-        the name of the person. Raises RobotBusy; a task that comes of the line later is withdrawn.
+        the name of the person. ``stops``: as of ``order``. Raises RobotBusy; a task that comes of
+        the line later is withdrawn.
         """
+        stops = self.stop_count if stops is None else stops  # before the thread, which may be late
         door = '' if origin is Origin.HTTP else origin.value
         by = caller_text(client or door, operator)
         if not operator_name(operator):
@@ -247,8 +256,7 @@ class Robot(TaskPort):
                     self._runtime.dispatcher.withdraw(reply.task)
 
         assert self._run_line is not None
-        run_line = partial(self._run_line, text, by, settle, origin, stops=self.stop_count)
-        await run_in_thread('say', run_line)
+        await run_in_thread('say', partial(self._run_line, text, by, settle, origin, stops))
         return await result_in_time(answered)
 
     async def answer(

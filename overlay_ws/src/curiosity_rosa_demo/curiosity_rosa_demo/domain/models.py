@@ -184,7 +184,7 @@ class ServiceCall(Model):
     service: str
     ok: bool = False
     answer: str = 'cancelled'
-    duration_s: float = 0.0
+    duration_s: float = Field(default=0.0, ge=0.0, le=1e9)  # a file may hold any
     at_s: float = Field(default=0.0, exclude=True)
 
 

@@ -272,7 +272,8 @@ class RunReader:
                 for record in reader.records:
                     if isinstance(record, Chunk) and not chunks:
                         inside = BytesIO(self._decompressed(record) + TRAILER)
-                        yield from StreamReader(inside, skip_magic=True).records
+                        # A chunk in a chunk, which no MCAP file has, stays compressed.
+                        yield from StreamReader(inside, skip_magic=True, emit_chunks=True).records
                     else:
                         yield record
             except (OSError, NotARecording):

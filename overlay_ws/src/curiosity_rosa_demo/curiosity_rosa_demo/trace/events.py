@@ -17,7 +17,7 @@ it.
 from __future__ import annotations
 
 from operator import not_
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from curiosity_rosa_demo.domain.ground import GroundAnalysis
 from curiosity_rosa_demo.domain.models import Json, Model, TraceEvent, TraceKind
@@ -27,6 +27,7 @@ from curiosity_rosa_demo.trace.reporter import TOOL_RESULT
 from pydantic import ConfigDict, Field, ValidationError
 from typing_extensions import dataclass_transform, Self
 
+Tokens = Annotated[int, Field(ge=0, le=10**12)]  # another node, or a file, may tell any
 TriggerChange = Literal['armed', 'fired', 'suppressed']
 
 IN_TASK = 'in_task'  # in an event's data; 'task_id' is the result of a skill for tasks
@@ -221,10 +222,10 @@ class ModelCalled(TypedEvent):
 
     provider: str
     model: str
-    input: int
-    output: int
-    cached: int
-    reasoning: int
+    input: Tokens
+    output: Tokens
+    cached: Tokens
+    reasoning: Tokens
     estimated: bool
     cost: float | None
     currency: str

@@ -306,6 +306,12 @@ def test_many_goals_are_tasks_one_after_the_other(world: World) -> None:
     assert world.send(text='now there is room').result().result.ok
 
 
+def test_a_stop_is_no_goal_too_many(world: World) -> None:
+    world.robot.paused = True
+    assert all(world.send(text=f'number {number}').handle.accepted for number in range(MAX_GOALS))
+    assert world.send(text='Stop!').result().result.answer == 'stopped'
+
+
 def test_a_client_that_is_killed_changes_nothing(world: World) -> None:
     world.robot.paused = True
     process = world.sandbox.run([sys.executable, '-c', KILLED_CLIENT], 'client')

@@ -221,7 +221,13 @@ class FakeRobot(TaskPort):
         return outcome
 
     async def say(
-        self, text: str, origin: Origin = Origin.HTTP, client: str = '', operator: str = ''
+        self,
+        text: str,
+        origin: Origin = Origin.HTTP,
+        client: str = '',
+        operator: str = '',
+        *,
+        stops: int | None = None,
     ) -> Reply:
         self.callers.append(operator)
         self.lines.append(text)

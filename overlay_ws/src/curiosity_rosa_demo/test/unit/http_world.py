@@ -102,14 +102,16 @@ async def wrong_answers(http: httpx.AsyncClient, rows: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def served(make: Callable[[], Any], config: HttpConfig) -> Iterator[str]:
-    """The app of ``make`` behind the server of an agent, on a free port; its address."""
-    with closing(HttpThread(make, config.model_copy(update={'port': 0}))) as server:
+def served(make: Callable[[], Any], config: HttpConfig, port: int = 0) -> Iterator[str]:
+    """The app of ``make`` behind the server of an agent; 0: on a free port. Its address."""
+    with closing(HttpThread(make, config.model_copy(update={'port': port}))) as server:
         yield server.start().rstrip('/')
 
 
 @contextmanager
-def serving_mcp(robot: Robot, config: Config, token: str = '') -> Iterator[dict[str, Any]]:
+def serving_mcp(
+    robot: Robot, config: Config, token: str = '', port: int = 0
+) -> Iterator[dict[str, Any]]:
     """The app with /mcp: its ``url``, its tool ``calls`` and the ``statuses`` of its answers."""
     made: dict[str, Any] = {'statuses': []}
     http = settings(requests_per_s=1e6)
@@ -128,7 +130,7 @@ def serving_mcp(robot: Robot, config: Config, token: str = '') -> Iterator[dict[
 
         return counted
 
-    with served(app, http) as url:
+    with served(app, http, port) as url:
         yield {**made, 'url': f'{url}/mcp'}
 
 

@@ -291,9 +291,7 @@ def test_a_template_is_its_text_in_the_language_of_the_askers_last_sentence(
     ):
         bench.console.handle_line(sentence)
         bench.finish()
-        bench.console.handle_remote_line(
-            'bonjour', 'page', lambda reply: None, Origin.PAGE, stops=0
-        )
+        bench.console.handle_remote_line('bonjour', 'page', lambda reply: None, Origin.PAGE, 0)
         bench.console.handle_line(':demo')
         bench.finish()
         assert bench.session.ran[-1] == f'good_capture: {goal}'
@@ -337,6 +335,7 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
         ((), False),
     ):
         assert run(bench, *commands).ok is ok
+    assert run(bench, '').answer.startswith('The line is empty')
     bench.session.quick = {'get_status'}
     bench.hear('estop', pressed=True)
     bench.mode('SAFE')

@@ -419,6 +419,9 @@ async def test_a_client_that_asks_too_often_waits_but_never_with_the_stop():
             assert 1 <= int(answer.headers['retry-after']) <= 2
             assert answer.json()['title'] == 'Too Many Requests'
             assert (await http.post('/stop')).status_code == 200
+            texts = {'Stop!': 200, ':stop': 200, '停下': 200, 'go on': 429, 'x' * 2000: 429}
+            said = [await http.post('/say', json={'text': each}) for each in texts]
+            assert [each.status_code for each in said] == list(texts.values())
             assert (await other.get('/healthz')).status_code == 200
 
 

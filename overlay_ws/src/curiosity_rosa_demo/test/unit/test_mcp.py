@@ -226,7 +226,11 @@ HELLO = {
 
 @pytest.mark.parametrize(
     ('gone', 'status', 'said'),
-    [('client', 0, ''), ('agent', 1, 'mcp: no agent answers at http://')],
+    [
+        ('client', 0, ''),
+        ('agent', 1, 'mcp: no agent answers at http://'),
+        ('session', 1, 'mcp: the agent at http://'),  # its agent was restarted at once
+    ],
 )
 def test_the_bridge_ends_with_its_client_or_its_agent_and_asks_no_proxy(
     gone: str, status: int, said: str
@@ -245,7 +249,12 @@ def test_the_bridge_ends_with_its_client_or_its_agent_and_asks_no_proxy(
                     process.stdin.write(json.dumps({'jsonrpc': '2.0', **each}) + '\n')
                 process.stdin.flush()
                 assert 'serverInfo' in process.stdout.readline()
-                (serving if gone == 'agent' else process.stdin).close()
+                (process.stdin if gone == 'client' else serving).close()
+                if gone == 'session':
+                    again = serving_mcp(robot, CONFIG, TOKEN, httpx.URL(url).port or 0)
+                    serving.enter_context(again)
+                    process.stdin.write('{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n')
+                    process.stdin.flush()
                 assert process.wait(LONG_S) == status
                 assert process.stderr.read().startswith(said)
             finally:

@@ -315,6 +315,7 @@ TWO = DEFINITIONS + a_message(9) * 2
 # What is told of a file with such a record after a good chunk; each limit of a reader has a row.
 LIMIT_ROWS: list[tuple[str, bytes]] = [
     ('', a_chunk(b'', 'lz4') + a_chunk(b'', '')),
+    ('', a_chunk(a_chunk(TWO))),  # no MCAP file has one in another
     ('', a_record(99_000) + a_record(99_000, Opcode.MESSAGE_INDEX)),
     ('record has length 200000 that exceeds limit 100000', a_record(200_000)),
     ('RecordLengthLimitExceeded', a_record(10**12)),  # torn
@@ -355,6 +356,7 @@ BOMBS = {
     'exceeds limit 32000000': a_chunk(BOMB, 'lz4'),
     'another size': a_chunk(BOMB, packed=zstd_stream(BOMB), uncompressed_size=1000),
     'has length 40000000': a_record(40_000_000),
+    'a chunk in a chunk': a_chunk(a_chunk(BOMB)),
     '': a_chunk(DEFINITIONS + a_message(0) * 10_000),  # as objects: 4 MB
 }
 

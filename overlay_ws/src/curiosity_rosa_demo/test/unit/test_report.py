@@ -277,6 +277,18 @@ def test_hostile_text_stays_text_wherever_it_stands(tmp_path: Path) -> None:
         assert not re.search('[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u202a-\u202e\u2066-\u2069]', each)
 
 
+def test_a_forged_figure_ends_no_report(tmp_path: Path) -> None:
+    fields = CALL.trace_fields('gpt')
+    fields['data']['model_call']['input'] = 10**4299 * 9  # two make more digits than Python prints
+    said = [
+        ('calls', 0.0, b'{"service": "s", "duration_s": 1e308}'),
+        *recorded([told(1.0, fields), told(2.0, fields)]),
+    ]
+    run = read_run(write_run(tmp_path / 'run.mcap', said))
+    assert loads_nothing(Page(page(run)))
+    assert (run.unreadable, run.model_calls, len(run.events)) == (1, [], 2)
+
+
 ROLES = ['trace', 'odometry', 'battery', 'capture', 'adapter', 'calls', 'scan']
 noises = st.tuples(st.sampled_from(ROLES), st.floats(0.0, 1e4), st.binary(max_size=60))
 

@@ -995,6 +995,27 @@ def test_a_task_that_a_stop_overtakes_is_not_submitted(
     assert world.bench.session.ran == []
 
 
+def test_a_stop_drops_what_was_said_before_it_however_late_its_thread_begins(
+    world: RobotBench,
+) -> None:
+    stopped, console = threading.Event(), world.bench.console
+
+    def late(*line: Any) -> None:
+        stopped.wait(WAIT_S)
+        console.handle_remote_line(*line)
+
+    async def both() -> str:
+        saying = [asyncio.ensure_future(world.robot.say(each)) for each in (':cap', 'look around')]
+        await asyncio.sleep(0)  # they are said
+        await asyncio.wrap_future(world.robot.stop('a test'))
+        stopped.set()
+        return '; '.join([(await each).text for each in saying])
+
+    world.robot.attach(late, lambda: True)
+    assert run(both) == f'{STOP_OVERTOOK_TEXT}; {STOP_OVERTOOK_TEXT}'
+    assert world.bench.session.ran == []
+
+
 def hanging(entered: threading.Semaphore, go_on: threading.Event) -> Callable[..., Any]:
     """Something that does not come back until it is let go."""
 
@@ -1046,19 +1067,6 @@ SAID = [  # and their words; what each command answers is in test_console.py
     (':run /etc/passwd', False, 'only at the console'),
     (':tree /tmp/x.svg', False, 'only at the console'),
 ]
-
-
-def test_a_stop_overtakes_what_was_said_before_it(world: RobotBench) -> None:
-    console = world.bench.console
-
-    def run_late(*line: Any, **when: Any) -> None:  # in the thread of the line
-        world.robot.stop('Anna').result(WAIT_S)
-        console.handle_remote_line(*line, **when)
-
-    world.robot.attach(run_late, lambda: True)
-    for line in ('look around', ':forward 2'):
-        reply = run(lambda line=line: world.robot.say(line))
-        assert (reply.task, reply.text) == (None, STOP_OVERTOOK_TEXT)
 
 
 def test_what_is_said_is_answered_in_words(world: RobotBench) -> None:

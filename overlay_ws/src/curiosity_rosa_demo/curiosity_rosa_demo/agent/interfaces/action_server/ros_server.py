@@ -24,6 +24,7 @@ import threading
 import time
 from typing import Any
 
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_short_stop
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.skills import CANCELLED, Outcome
 from curiosity_rosa_demo.domain.text import valid_unicode
@@ -34,7 +35,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
-MAX_GOALS = 32  # active goals; the server rejects further ones
+MAX_GOALS = 32  # active goals; the server rejects further ones, but no stop
 MAX_FEEDBACK = 1000  # queued feedback messages; further ones are dropped
 FEEDBACK_QOS = QoSProfile(depth=100)  # events come in bursts
 RESULT_KEPT_S = 60  # so long a client can still request a result
@@ -187,9 +188,10 @@ class GoalHandles:
                 self._failed(error)
         self.node.executor.create_task(self._run_jobs)
 
-    def _goal_response(self, _: RunTask.Goal) -> GoalResponse:
-        free = not self._closing and len(self._live) < MAX_GOALS
-        return GoalResponse.ACCEPT if free else GoalResponse.REJECT
+    def _goal_response(self, goal: RunTask.Goal) -> GoalResponse:
+        has_room = len(self._live) < MAX_GOALS or is_short_stop(goal.text)
+        is_taken = has_room and not self._closing
+        return GoalResponse.ACCEPT if is_taken else GoalResponse.REJECT
 
     def _on_goal(self, ros: Any) -> None:
         goal = Goal(ros)

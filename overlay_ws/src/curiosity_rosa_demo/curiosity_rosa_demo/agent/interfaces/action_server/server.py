@@ -24,7 +24,7 @@ import time
 from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.action_server.ros_server import Goal, GoalHandles
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_short_stop
 from curiosity_rosa_demo.agent.kernel.hear import STOP_OVERTOOK_TEXT
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.skills.skill import PROGRESS
@@ -41,7 +41,6 @@ from curiosity_rosa_interfaces.action import RunTask
 from rclpy.node import Node
 
 CLIENT_NAME = 'the action'
-MAX_STOP_CHARS = 1000  # of a text that stops without the loop; the rules read so many in 3 ms
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
 CHECK_PERIOD_S = 2.0  # an event tells the end of a task at once; this only bounds a lost one
 READY_POLL_PERIOD_S = 0.2
@@ -102,7 +101,7 @@ class RunTaskServer:
 
     def _begin(self, goal: Goal) -> None:
         goal.stops, text = self._robot.stop_count, goal.request.text
-        if len(text) > MAX_STOP_CHARS or not is_stop_line(text):
+        if not is_short_stop(text):
             self._jobs.call_soon(self._accept, goal)
             return
         outcome = self._robot.stop(CLIENT_NAME)
@@ -147,7 +146,7 @@ class RunTaskServer:
             with_traceparent(with_origin(task, Origin.ACTION), request.traceparent)
             task = await self._robot.order(task, stops=goal.stops)
         else:
-            said = await self._robot.say(request.text, Origin.ACTION)
+            said = await self._robot.say(request.text, Origin.ACTION, stops=goal.stops)
             if said.task is None:
                 return Outcome(said.ok, said.text or ('done' if said.ok else 'refused'))
             task = said.task

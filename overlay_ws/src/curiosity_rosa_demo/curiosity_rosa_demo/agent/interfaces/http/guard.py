@@ -12,7 +12,7 @@ A request needs the token, or the session of a page that was opened with it. Wit
 the loopback only) a script may do everything. A browser still needs a session for requests that
 change something, so that only our own page in this browser can act. The stop alone needs no
 session there: it must also work after a restart. It has no limit of rate, and its body is not
-read.
+read. Nor has a sentence that stops: the route of lines tells which do.
 
 No other page may embed or frame this server's content. There is no CORS: other origins cannot
 read responses.
@@ -51,6 +51,8 @@ BURST_WINDOW_S = 10.0  # the burst is the number of requests in this time
 BODY_TIMEOUT_S = 10.0
 FLEET_STOP_PATH = '/fleet/stop'
 STOP_PATHS = ('/stop', FLEET_STOP_PATH)
+SAY_PATH = '/say'
+OVER_RATE = 'curiosity.over_rate'  # of a scope: its Problem, if its line is no stop
 PUBLIC_PATH = '/healthz'  # needs no token
 FLEET_PAGE = '/fleet'
 PAGES = ('/', FLEET_PAGE)
@@ -171,7 +173,10 @@ class Guard:
             return
         if wait_s := self._buckets.seconds_until_granted(_client(request)):
             detail = f'Too many requests; try again in {math.ceil(wait_s)} s.'
-            raise Problem(429, detail, headers=_retry_after(wait_s))
+            problem = Problem(429, detail, headers=_retry_after(wait_s))
+            if path != SAY_PATH:
+                raise problem
+            request.scope[OVER_RATE] = problem
 
     async def _body(self, request: HTTPConnection, receive: Receive) -> bytes | None:
         """The whole body; None: it has none, or nobody reads it."""

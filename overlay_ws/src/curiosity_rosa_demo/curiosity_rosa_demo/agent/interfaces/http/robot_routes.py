@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated
 
+from curiosity_rosa_demo.agent.interfaces.http.guard import OVER_RATE
 from curiosity_rosa_demo.agent.interfaces.http.metrics import Metrics
 from curiosity_rosa_demo.agent.interfaces.http.models import (
     CaptureView,
@@ -34,7 +35,7 @@ from curiosity_rosa_demo.agent.interfaces.http.problems import (
 )
 from curiosity_rosa_demo.agent.interfaces.http.streams import jpeg_response
 from curiosity_rosa_demo.agent.interfaces.http.task_routes import Caller, Door, Operator
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_short_stop, is_stop_line
 from curiosity_rosa_demo.agent.kernel.sense import view_problem
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
@@ -119,6 +120,9 @@ def robot_routes(robot: Robot, metrics: Metrics) -> APIRouter:
         request: Request, line: Line, door: Door, operator: Operator = ''
     ) -> LineResultView:
         """Run a line. The response has its task or its text; a task continues afterwards."""
+        over_rate = request.scope.get(OVER_RATE)
+        if over_rate and not is_short_stop(line.text):
+            raise over_rate
         if line.unless_stop and not is_stop_line(line.text):
             return LineResultView(ok=False, words=line.unless_stop, task=None)
         saying = robot.say(line.text, door, client=line.client, operator=operator)

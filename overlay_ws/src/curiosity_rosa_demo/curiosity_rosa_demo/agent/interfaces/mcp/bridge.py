@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Any
 
 from curiosity_rosa_demo.domain.text import printable
 
@@ -87,9 +88,14 @@ def _first(error: BaseException) -> BaseException:
     return _first(inner[0]) if inner else error
 
 
+def _end(why: str) -> None:
+    print(f'mcp: {why}', file=sys.stderr, flush=True)
+    os._exit(1)  # a thread waits for stdin, and nothing can cancel that
+
+
 async def _bridge(url: str) -> None:
     """Until stdin ends; the session's end on the agent then cancels its open calls. Or until no
-    agent answers, which ends the process.
+    agent answers or knows the session, which ends the process.
     """
     import anyio
     import httpx2
@@ -98,9 +104,16 @@ async def _bridge(url: str) -> None:
     from mcp.shared.message import SessionMessage
     from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest, METHOD_NOT_FOUND
 
-    timeout = httpx2.Timeout(30.0, read=READ_TIMEOUT_S)
+    async def check_session(answer: httpx2.Response) -> None:
+        if answer.status_code == 404:
+            _end(f'the agent at {url} does not know this session; it has been restarted')
+
+    options: dict[str, Any] = {
+        'timeout': httpx2.Timeout(30.0, read=READ_TIMEOUT_S),
+        'event_hooks': {'response': [check_session]},
+    }
     async with (
-        httpx2.AsyncClient(headers=_headers(), timeout=timeout, trust_env=False) as client,
+        httpx2.AsyncClient(headers=_headers(), trust_env=False, **options) as client,
         stdio_server() as (local_in, local_out),
         streamable_http_client(url, http_client=client) as (remote_in, remote_out),
         local_out,  # its end is what stdio_server waits for
@@ -135,8 +148,7 @@ async def _bridge(url: str) -> None:
                 try:
                     await client.options(url, timeout=PROBE_TIMEOUT_S)
                 except httpx2.ConnectError as error:
-                    print(f'mcp: no agent answers at {url} ({error})', file=sys.stderr, flush=True)
-                    os._exit(1)  # a thread waits for stdin, and nothing can cancel that
+                    _end(f'no agent answers at {url} ({error})')
                 except httpx2.HTTPError:  # it is busy
                     continue
 

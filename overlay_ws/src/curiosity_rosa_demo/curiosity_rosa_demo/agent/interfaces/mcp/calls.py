@@ -38,7 +38,7 @@ from curiosity_rosa_demo.agent.interfaces.mcp.tools import (
     TURN_SKILL,
     UNKNOWN_TOOL,
 )
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_stop_line
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import is_short_stop
 from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.robot import Robot
@@ -63,7 +63,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 CLIENT_NAME = 'MCP'
 MAX_CALLS = 16  # at a time, of all clients; a stop is not counted
-MAX_STOP_CHARS = 1000  # of a sentence that stops
 CHECK_PERIOD_S = 0.5  # events wake a call at once; this only bounds a lost one
 RETURN_S = 60.0  # so long the end of a call waits for a client that was asked
 WAITS_FOR_APPROVAL = 'waits for approval at page or console'
@@ -334,8 +333,7 @@ async def _wait(event: asyncio.Event, timeout_s: float) -> None:
 
 def _is_stop(name: str, arguments: Json) -> bool:
     text = arguments.get('text')
-    is_short = isinstance(text, str) and len(text) <= MAX_STOP_CHARS
-    return name == SAY and is_short and is_stop_line(str(text))
+    return name == SAY and isinstance(text, str) and is_short_stop(text)
 
 
 def _is_question(task: Task) -> bool:

@@ -69,8 +69,10 @@ from curiosity_rosa_demo.infra.config.behaviour import ALL
 from curiosity_rosa_demo.trace.reporter import summary_of
 
 MAX_TASKS = 30
+MAX_STOP_CHARS = 1000  # of a line that stops at once; the rules read so many in 3 ms
 MAX_FILE_BYTES = 1_000_000  # of a plan
 NO_TOKENS = 'tokens  none: the rule model costs nothing'
+EMPTY_LINE = 'The line is empty; :help lists the commands.'
 NO_RECORDING = 'nothing can be recorded here'
 NO_TRIGGERS = 'no triggers; triggers.yaml can have some (docs/howto/triggers.md)'
 
@@ -458,6 +460,11 @@ def is_stop_line(line: str) -> bool:
     except BadCommand:
         return False
     return command is not None and is_stop(command)
+
+
+def is_short_stop(text: str) -> bool:
+    """As ``is_stop_line``, in a few milliseconds at most."""
+    return len(text) <= MAX_STOP_CHARS and is_stop_line(text)
 
 
 def help_text(commands: Mapping[str, Spec] = COMMANDS) -> str:

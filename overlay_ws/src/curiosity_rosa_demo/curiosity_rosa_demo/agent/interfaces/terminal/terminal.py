@@ -21,7 +21,11 @@ import threading
 import time
 from typing import Any
 
-from curiosity_rosa_demo.agent.interfaces.terminal.commands import COMMANDS, is_stop_line
+from curiosity_rosa_demo.agent.interfaces.terminal.commands import (
+    COMMANDS,
+    EMPTY_LINE,
+    is_stop_line,
+)
 from curiosity_rosa_demo.agent.interfaces.terminal.options import READY_MESSAGE
 from curiosity_rosa_demo.agent.interfaces.terminal.syntax import Spec
 from curiosity_rosa_demo.agent.interfaces.terminal.writer import LineConsole
@@ -107,7 +111,8 @@ def run_commands(
             console.cancel_requests('No person was there to resume it')
             outcomes.append(Outcome(False, why))
             break
-        outcomes.append(console.take_outcome() or Outcome(False, NO_OUTCOME))
+        ended = NO_OUTCOME if command.strip() else EMPTY_LINE
+        outcomes.append(console.take_outcome() or Outcome(False, ended))
     ok = bool(outcomes) and all(outcome.ok for outcome in outcomes)
     return Outcome(ok, outcomes[-1].answer if outcomes else '')
 

@@ -102,6 +102,20 @@
     true,
   );
 
+  // The second click of a double click was meant for the button of the first, in whose place another one may stand.
+  /** @type {[button: Element | null, words: string]} */
+  let clicked = [null, ''];
+  document.addEventListener(
+    'click',
+    (event) => {
+      const button = event.target instanceof Element ? event.target.closest('button') : null;
+      const words = button?.textContent ?? '';
+      if (event.detail > 1 && (button !== clicked[0] || words !== clicked[1])) event.stopPropagation();
+      else clicked = [button, words];
+    },
+    true,
+  );
+
   // One key leads to what is many tab stops away.
   /** @type {Record<string, [panel: string, place: string]>} */
   const PLACES = {

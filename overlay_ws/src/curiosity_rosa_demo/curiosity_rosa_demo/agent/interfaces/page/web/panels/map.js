@@ -227,9 +227,8 @@ export default defineComponent({
       await this.$nextTick();
       this.focusOn('go');
     },
-    /** @param {MouseEvent} event the second click of a double click was meant for the button before */
-    async order({ detail }) {
-      if (!this.goal?.what || detail > 1) return;
+    async order() {
+      if (!this.goal?.what) return;
       const { what, x, y } = this.goal;
       const number = ++this.number;
       this.goal = { ...this.goal, ok: null, lines: ['Ordering …'] };
