@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import faulthandler
+from functools import partial
 import gc
 import queue
 import signal
@@ -33,6 +34,9 @@ from rclpy.signals import SignalHandlerOptions
 # --- Threads that spin nodes -------------------------------------------------------------------
 # A SpinThread runs the callbacks of its nodes one at a time. A callback must not wait for another
 # callback of the same thread. It may wait for a response if another thread spins the client.
+
+
+QUEUED_CALLS = 10  # that a service keeps at most, in rclpy's QoS
 
 
 def make_executor() -> Executor:
@@ -82,10 +86,10 @@ class SpinThread:
         """Run ``work`` in the thread, between its callbacks. Thread-safe."""
         self._executor.create_task(work)
 
-    def post_behind(self, work: Callable[[], object]) -> None:
+    def post_behind(self, work: Callable[[], object], rounds: int = QUEUED_CALLS) -> None:
         """Run ``work`` in the thread, after the callbacks that are due by now. Thread-safe."""
-        # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
-        self.post(lambda: self.post(work))
+        # In a round a SingleThreadedExecutor runs the tasks, and then one call of each service.
+        self.post(partial(self.post_behind, work, rounds - 1) if rounds else work)
 
     def await_queued(self, timeout_s: float) -> bool:
         """Wait until the callbacks that are due by now have run. Returns whether they did. Not

@@ -504,17 +504,20 @@ def test_a_stop_is_served_while_another_call_hangs(shared_adapter: SharedAdapter
 
 
 @EXECUTORS
-def test_a_stop_also_ends_a_motion_that_waits_behind_another(
+def test_a_stop_also_ends_the_motions_that_wait_behind_another(
     shared_adapter: SharedAdapter, program: str
 ) -> None:
     with shared_adapter.lend(program=program) as world:
-        world.fault(fault_services=['turn_left:late:0.3'])
+        world.fault(fault_services=['turn_left:late:1.0'])
         answers = [world.ask_later('turn_left')]
         wait_until(lambda: world.status()['moving'], 'the first to be on its way')
-        answers.append(world.ask_later('move_forward'))
+        answers += [world.ask_later('move_forward') for _ in range(3)]
         world.does('move_stop')
-        wait_until(lambda: all(answer.done() for answer in answers), 'both to be answered')
-        assert {answer.result().message for answer in answers} == {STOPPED_WHILE_STARTING}
+        wait_until(lambda: all(answer.done() for answer in answers), 'all to be answered')
+        first, *others = (answer.result().message for answer in answers)
+        assert first
+        assert not answers[0].result().success
+        assert others == [STOPPED_WHILE_STARTING] * 3
         assert world.stands()
         world.does('move_forward')  # asked for after the stop
 
