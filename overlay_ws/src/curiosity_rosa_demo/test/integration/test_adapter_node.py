@@ -13,7 +13,7 @@ fails, and how it watches the agent.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 import random
 import signal
@@ -503,16 +503,27 @@ def test_a_stop_is_served_while_another_call_hangs(shared_adapter: SharedAdapter
         assert near(world.mast(), *CLOSED) == hanging.result().success
 
 
+def ask_to_stop(world: AdapterWorld) -> None:
+    world.does('move_stop')
+
+
+def press_and_release(world: AdapterWorld) -> None:
+    for pressed in (True, False):
+        world.fault(e_stop=pressed)
+        world.wait_for_status(e_stop=pressed)
+
+
+@pytest.mark.parametrize('stop', [ask_to_stop, press_and_release])
 @EXECUTORS
 def test_a_stop_also_ends_the_motions_that_wait_behind_another(
-    shared_adapter: SharedAdapter, program: str
+    shared_adapter: SharedAdapter, program: str, stop: Callable[[AdapterWorld], None]
 ) -> None:
     with shared_adapter.lend(program=program) as world:
         world.fault(fault_services=['turn_left:late:1.0'])
         answers = [world.ask_later('turn_left')]
         wait_until(lambda: world.status()['moving'], 'the first to be on its way')
         answers += [world.ask_later('move_forward') for _ in range(3)]
-        world.does('move_stop')
+        stop(world)
         wait_until(lambda: all(answer.done() for answer in answers), 'all to be answered')
         first, *others = (answer.result().message for answer in answers)
         assert first
