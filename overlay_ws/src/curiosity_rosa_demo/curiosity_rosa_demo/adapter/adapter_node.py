@@ -392,9 +392,8 @@ class AdapterApp:
                     failed(reason)
 
         with self._taking() as rules:
-            # A stop that arrives before the joints move also ends a motion that can be held.
-            was_stopped = settings.by_trajectory and self._stops_asked != stops_before
-            if self._shutting_down or was_stopped:
+            # A stop that arrives before the joints move also ends this motion.
+            if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             if not rules.start_part(part.name, name):
                 return

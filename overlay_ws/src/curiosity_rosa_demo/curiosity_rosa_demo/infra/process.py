@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 import faulthandler
-from functools import partial
 import gc
 import queue
 import signal
@@ -89,7 +88,9 @@ class SpinThread:
     def post_behind(self, work: Callable[[], object], rounds: int = QUEUED_CALLS) -> None:
         """Run ``work`` in the thread, after the callbacks that are due by now. Thread-safe."""
         # In a round a SingleThreadedExecutor runs the tasks, and then one call of each service.
-        self.post(partial(self.post_behind, work, rounds - 1) if rounds else work)
+        # The EventsExecutor has one queue of all.
+        last = not rounds or not isinstance(self._executor, SingleThreadedExecutor)
+        self.post(work if last else lambda: self.post_behind(work, rounds - 1))
 
     def await_queued(self, timeout_s: float) -> bool:
         """Wait until the callbacks that are due by now have run. Returns whether they did. Not

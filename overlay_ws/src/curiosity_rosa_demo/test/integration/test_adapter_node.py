@@ -533,6 +533,26 @@ def test_a_stop_also_ends_the_motions_that_wait_behind_another(
         world.does('move_forward')  # asked for after the stop
 
 
+@EXECUTORS
+def test_a_stop_ends_the_commands_of_the_mast_that_wait_and_none_that_come_after_it(
+    shared_adapter: SharedAdapter, program: str
+) -> None:
+    with shared_adapter.lend(program=program) as world:
+        world.does('mast_open')
+        rotating = world.ask_later('mast_rotate')
+        wait_until(lambda: world.status()['mast'] == 'opening', 'the mast to turn')
+        waiting = world.ask_later('mast_close')
+        world.does('move_stop')
+        if not program:  # Humble's executor mixes what came before a stop with what came after
+            later = world.ask_later('mast_open')
+            wait_until(later.done, 'the last call')
+            assert later.result().success, later.result().message
+        wait_until(waiting.done, 'the call that waits')
+        assert rotating.result().success, rotating.result().message
+        assert waiting.result().message == STOPPED_WHILE_STARTING
+        assert world.status()['mast'] == 'open'
+
+
 def test_a_graph_that_does_not_answer_delays_no_start_no_stop_and_no_zero_twist(
     sandbox: Sandbox,
 ) -> None:
