@@ -281,17 +281,20 @@ class TransformSource:
 
 def level_pose(source: TransformSource, tf: TfTopics, frame: str, *, at_ns: int) -> Transform:
     """The newest pose of ``frame`` in the base frame turned level: at the base's origin, with its
-    heading, z up. A suspension that holds the body nose up turns a scan's heights. Where the world
-    does not know the base, or a clock of its own stamps the scan, in the base frame as it is.
-    Raises TransformUnavailable as ``transform`` does for the frame, and for a late scan.
+    heading, z up. A suspension that holds the body nose up turns a scan's heights. A body that is
+    nose down stands on a slope, and the ground falls with it: then, and where the world does not
+    know the base, or a clock of its own stamps the scan, in the base frame as it is. Raises
+    TransformUnavailable as ``transform`` does for the frame, and for a late scan.
     """
     pose = source.transform(tf.base_frame, frame, at_ns=at_ns)
     try:
-        return source.transform(tf.world_frame, tf.base_frame, at_ns=at_ns).tilt @ pose
+        tilt = source.transform(tf.world_frame, tf.base_frame, at_ns=at_ns).tilt
     except TransformUnavailable as unknown:
         if 0.0 < unknown.apart_s <= CLOCKS_APART_S:
             raise
         return pose
+    is_nose_down = tilt.rotate((1.0, 0.0, 0.0))[2] < 0.0
+    return pose if is_nose_down else tilt @ pose
 
 
 def _ancestors(links: dict[str, FrameLink], frame: str) -> list[str]:
