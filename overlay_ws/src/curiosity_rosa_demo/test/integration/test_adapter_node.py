@@ -62,6 +62,7 @@ from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_codec import decode
 from geometry_msgs.msg import Twist
 from harness import Sandbox, wait_until
+from nav_msgs.msg import Odometry
 import pytest
 import rclpy
 from std_msgs.msg import Float64MultiArray, String
@@ -226,6 +227,25 @@ def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: Adap
     world.wait_until_it_stands()
     assert world.status()['last_error_reason'] == 'Stopped: the rover moved unasked'
     world.box.node.destroy_publisher(teleop)
+
+
+def test_of_odometry_without_a_twist_the_pose_shows_that_the_rover_moves(sandbox: Sandbox) -> None:
+    folder = sandbox.config_dir(topics={'rover': {'odometry': '/poses'}})
+    poses = sandbox.node.create_publisher(Odometry, '/poses', 10)
+
+    def relay(message: Odometry) -> None:
+        poses.publish(Odometry(header=message.header, pose=message.pose))
+
+    sandbox.node.create_subscription(Odometry, ODOMETRY, relay, 10)
+    world = AdapterWorld(sandbox, config_dir=folder).close_mast()
+    teleop = sandbox.node.create_publisher(Twist, '/cmd_vel', 10)
+    wait_until(lambda: teleop.get_subscription_count() == 3, 'wheels, adapter and this test')
+    forward = Twist()
+    forward.linear.x = 1.0
+    teleop.publish(forward)  # the wheels keep it
+    wait_until(world.moves, 'the wheels to take it')
+    world.wait_until_it_stands()
+    assert world.status()['last_error_reason'] == 'Stopped: the rover moved unasked'
 
 
 def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(world: AdapterWorld) -> None:
