@@ -65,7 +65,7 @@ from harness import Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
 import rclpy
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import Empty, Trigger
 
 pytestmark = pytest.mark.ros
@@ -288,6 +288,21 @@ def test_a_drive_ends_with_the_node_that_drives(world: AdapterWorld) -> None:
     status = world.wait_for_status('a stop by zero Twists', moving=False)
     assert status['last_error_reason'].startswith('The driver fell silent on /cmd_vel ')
     assert world.stands()
+
+
+def test_an_e_stop_that_is_released_while_the_adapter_is_held_up_stops_the_rover(
+    world: AdapterWorld,
+) -> None:
+    button = world.box.node.create_publisher(Bool, '/e_stop', 10)
+    wait_until(lambda: button.get_subscription_count() == 2, 'the adapter to hear it')
+    world.drive()
+    world.adapter.popen.send_signal(signal.SIGSTOP)
+    for pressed in (True, False):
+        button.publish(Bool(data=pressed))
+    world.adapter.popen.send_signal(signal.SIGCONT)
+    world.wait_until_it_stands()
+    world.box.node.destroy_publisher(button)
+    assert world.status()['last_error_reason'] == f'{E_STOP_PRESSED}: the rover was stopped'
 
 
 def test_the_e_stop_holds_rover_and_mast(world: AdapterWorld) -> None:
