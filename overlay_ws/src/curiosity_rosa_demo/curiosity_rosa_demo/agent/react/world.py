@@ -123,7 +123,11 @@ class RoverWorld:
                 return refused.result()
         run = ToolRun(self._client, self.config, self._ros_clock, name, cancellation)
         result = run.result(**arguments)
-        self._legs.add_leg(self.spent(), finite_float(result.data.get('distance_m')) or 0.0)
+        metres = finite_float(result.data.get('distance_m'))
+        if metres is None:  # the longest that it may have driven
+            seconds = finite_float(result.data.get('duration_s')) or 0.0
+            metres = seconds * self.config.guardrails.geofence.max_speed_mps
+        self._legs.add_leg(self.spent(), metres)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
             self._faults[current_order().task_id] = result.error_reason
         if name in DIRECTIONS:
