@@ -352,6 +352,10 @@ class SimulatedExecutor:
         return True
 
 
+class InRounds(SimulatedExecutor):
+    """Not taken where rclpy has an EventsExecutor, which has one queue, as its twin here has."""
+
+
 class SimulatedActionServer:
     """The simulator has no clients of actions."""
 
@@ -366,7 +370,7 @@ def install() -> None:
     any_rclpy.ok = lambda *_: True
     replacements: dict[str, dict[str, Any]] = {
         'rclpy.node': {'Node': SimulatedNode},
-        'rclpy.executors': {'SingleThreadedExecutor': SimulatedExecutor},
+        'rclpy.executors': {'SingleThreadedExecutor': InRounds},
         'rclpy.action': {'ActionServer': SimulatedActionServer},
         'rclpy.experimental': {'EventsExecutor': SimulatedExecutor},  # not in Humble
     }

@@ -179,7 +179,7 @@ class AdapterWorld:
 
     def ask_later(self, name: str) -> Any:
         """A future of the answer."""
-        client = self.box.node.create_client(Trigger, self.service(name))
+        client = self.box.client(Trigger, self.service(name))
         assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
         return client.call_async(Trigger.Request())
 

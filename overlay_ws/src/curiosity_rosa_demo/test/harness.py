@@ -211,6 +211,12 @@ class Sandbox:
     def overlay(self, executable: str, **params: Any) -> Process:
         return self.start('curiosity_rosa_demo', executable, **params)
 
+    def client(self, srv_type: type, name: str) -> Any:
+        """One for each service: what waits for the discovery of a new one comes out of order."""
+        if (srv_type, name) not in self._clients:
+            self._clients[srv_type, name] = self.node.create_client(srv_type, name)
+        return self._clients[srv_type, name]
+
     def call(
         self,
         srv_type: type,
@@ -222,9 +228,7 @@ class Sandbox:
         """Call a service, waiting for it to appear. ``again_s``: send again after each such time,
         as a request to a node that was just killed has no answer. Raises ros_io.ServiceFailed.
         """
-        client = self._clients.get((srv_type, name))
-        if client is None:
-            client = self._clients[srv_type, name] = self.node.create_client(srv_type, name)
+        client = self.client(srv_type, name)
         return call(client, request or srv_type.Request(), timeout_s=timeout_s, again_s=again_s)
 
     def set_parameters(self, node: str, /, timeout_s: float = 20.0, **values: Any) -> list[str]:

@@ -185,10 +185,13 @@ class AdapterApp:
         they refuse: the status shows the reason.
         """
         with self._lock:
+            pressed = self._rules.e_stop
             try:
                 yield self._rules
             finally:
                 self._execute_due_commands()
+                if self._rules.e_stop and not pressed:
+                    self._end_waiting()
 
     def _execute_due_commands(self) -> None:
         """Execute the commands that the rules report as due. The caller holds the lock."""
@@ -323,10 +326,7 @@ class AdapterApp:
         """Call the rover's service, and wait for its standstill. Raises MotionRefused."""
         with self._taking() as rules:
             number = rules.request_stop()
-            self._stops_asked += 1
-        for lane in self._stops_before:  # the calls that wait there came before this stop
-            passed = partial(self._stops_before.update, {lane: self._stops_asked})
-            self._threads[lane].post_behind(passed)
+            self._end_waiting()
 
         def stopped() -> bool:
             done = rules.stops_ended >= number and not rules.pending
@@ -339,6 +339,13 @@ class AdapterApp:
             self._wait(lambda: not rules.settles or stopped(), settling_s)
             if unconfirmed := rules.end_stop(number):
                 raise MotionRefused(unconfirmed)
+
+    def _end_waiting(self) -> None:
+        """A stop also ends the calls that wait in the lanes. The caller holds the lock."""
+        self._stops_asked += 1
+        for lane in self._stops_before:
+            passed = partial(self._stops_before.update, {lane: self._stops_asked})
+            self._threads[lane].post_behind(passed)
 
     def _begin_motion(self, name: str) -> None:
         """Call the rover's service, and wait for its answer. Raises MotionRefused."""
@@ -385,9 +392,8 @@ class AdapterApp:
                     failed(reason)
 
         with self._taking() as rules:
-            # A stop that arrives before the joints move also ends a motion that can be held.
-            was_stopped = settings.by_trajectory and self._stops_asked != stops_before
-            if self._shutting_down or was_stopped:
+            # A stop that arrives before the joints move also ends this motion.
+            if self._shutting_down or self._stops_asked != stops_before:
                 raise MotionRefused(STOPPED_WHILE_STARTING)
             if not rules.start_part(part.name, name):
                 return

@@ -24,9 +24,10 @@ from curiosity_rosa_demo.adapter.agent_link import OtherAdapters, PERIOD_S, Pres
 from curiosity_rosa_demo.adapter.graph import CallTrace, GraphThread
 from curiosity_rosa_demo.adapter.part import MAST
 from curiosity_rosa_demo.adapter.rules import Rules
-from curiosity_rosa_demo.adapter.watches import tilt_of
+from curiosity_rosa_demo.adapter.watches import Pose, tilt_of
 from curiosity_rosa_demo.domain.adapter_status import decode_heartbeat
 from curiosity_rosa_demo.domain.geometry import yaw_of
+from curiosity_rosa_demo.infra.clocks import SimulatedTime
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.obstacles import RoverShape, view_of
 from curiosity_rosa_demo.infra.ros_io import (
@@ -50,6 +51,39 @@ from std_msgs.msg import Float64MultiArray, String
 
 PRESENCE_QOS = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 ODOMETRY, JOINTS, HEARTBEAT, SCAN = 'odometry', 'joint states', 'heartbeat', 'scan'
+
+POSE_WINDOW_S = 0.3  # three readings at 10 Hz; simulated
+POSE_NOISE_M, POSE_NOISE_RAD = 0.03, 0.03  # in that time
+
+
+class PoseSpeed:
+    """The speeds of odometry, m/s and rad/s. Some sources fill in no twist: while none but zeros
+    was heard, the pose tells how fast the rover moves.
+    """
+
+    def __init__(self) -> None:
+        self._has_twist = False
+        self._since: tuple[float, Pose] | None = None
+        self._by_pose = 0.0, 0.0
+
+    def of(
+        self, speed: float, turn_rate: float, pose: Pose, time: SimulatedTime
+    ) -> tuple[float, float]:
+        self._has_twist |= (speed, turn_rate) != (0.0, 0.0)
+        if self._has_twist or not all(map(math.isfinite, pose)):
+            return speed, turn_rate
+        since, before = self._since = self._since or (time.steady, pose)
+        elapsed_s = time.steady - since
+        metres = math.dist(before[:2], pose[:2])
+        turned = abs(math.remainder(pose[2] - before[2], math.tau))
+        is_over = elapsed_s >= time.stretched(POSE_WINDOW_S)
+        if elapsed_s > 0.0 and (metres > POSE_NOISE_M or turned > POSE_NOISE_RAD):
+            self._by_pose = metres / elapsed_s, turned / elapsed_s
+        elif is_over:
+            self._by_pose = 0.0, 0.0
+        if is_over:
+            self._since = time.steady, pose
+        return self._by_pose
 
 
 class Inputs:
@@ -76,6 +110,7 @@ class Inputs:
         motion, rover = config.thresholds.motion, config.topics.rover
         self._heartbeat_topic = config.topics.status.kernel
         self._wheels = WheelSpeed(motion.wheel_joints if config.robot.mobile_base else ())
+        self._speeds = PoseSpeed()
         self._scans = 0
         self._newest: dict[str, tuple[Any, ...]] = {}  # by source: what tells it from a copy
         self._received_s: dict[str, float | None] = {ODOMETRY: None, JOINTS: None, HEARTBEAT: None}
@@ -122,13 +157,14 @@ class Inputs:
     def _on_odometry(self, message: Odometry) -> None:
         pose, twist, q = message.pose.pose, message.twist.twist, message.pose.pose.orientation
         place = (pose.position.x, pose.position.y, yaw_of(q))
-        speed = math.hypot(twist.linear.x, twist.linear.y)
-        if self._is_copy(ODOMETRY, message, place, speed, twist.angular.z):
+        speeds = math.hypot(twist.linear.x, twist.linear.y), twist.angular.z
+        if self._is_copy(ODOMETRY, message, place, *speeds):
             return
         with self._taking() as rules:
             self._received_s[ODOMETRY] = time.monotonic()
             known = place if all(map(math.isfinite, place)) else None
-            rules.odometry(known, speed, twist.angular.z, tilt_of(q.x, q.y, q.z, q.w))
+            speeds = self._speeds.of(*speeds, place, rules.time)
+            rules.odometry(known, *speeds, tilt_of(q.x, q.y, q.z, q.w))
 
     def _is_copy(self, source: str, message: Any, *reading: Any) -> bool:
         """Whether it repeats the message before it, as a frozen sensor does: that is no news.

@@ -306,7 +306,7 @@ def build_mind(
     )
     session.world.on_decision = records.recording.record_decision
     telemetry = TelemetrySource(
-        node, config, body.client.transforms, on_urgent=lambda: runtime.tick_now()
+        node, config, body.client.transforms, on_urgent=lambda cause: runtime.tick_now(cause)
     )
     ros_clock = node.get_clock()  # wall time without use_sim_time
     clock = PolicyClock(lambda: float(ros_clock.now().nanoseconds) * 1e-9)

@@ -35,6 +35,9 @@ from rclpy.signals import SignalHandlerOptions
 # callback of the same thread. It may wait for a response if another thread spins the client.
 
 
+QUEUED_CALLS = 10  # that a service keeps at most, in rclpy's QoS
+
+
 def make_executor() -> Executor:
     """EventsExecutor if available (rclpy from Jazzy): a third of the latency, no idle CPU use."""
     try:
@@ -82,10 +85,12 @@ class SpinThread:
         """Run ``work`` in the thread, between its callbacks. Thread-safe."""
         self._executor.create_task(work)
 
-    def post_behind(self, work: Callable[[], object]) -> None:
+    def post_behind(self, work: Callable[[], object], rounds: int = QUEUED_CALLS) -> None:
         """Run ``work`` in the thread, after the callbacks that are due by now. Thread-safe."""
-        # A SingleThreadedExecutor runs a task before what is due, and the next task after it.
-        self.post(lambda: self.post(work))
+        # In a round a SingleThreadedExecutor runs the tasks, and then one call of each service.
+        # The EventsExecutor has one queue of all.
+        last = not rounds or not isinstance(self._executor, SingleThreadedExecutor)
+        self.post(work if last else lambda: self.post_behind(work, rounds - 1))
 
     def await_queued(self, timeout_s: float) -> bool:
         """Wait until the callbacks that are due by now have run. Returns whether they did. Not

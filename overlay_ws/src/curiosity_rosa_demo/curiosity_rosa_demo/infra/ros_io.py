@@ -48,6 +48,7 @@ STEADY_CLOCK = Clock(clock_type=ClockType.STEADY_TIME)
 # --- QoS; each profile keeps the last messages ---------------------------------------------------
 
 NEWEST_ONLY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+PRESSES = 10  # and releases of a button that wait for their reader
 
 
 def heartbeat_qos(lease_s: float) -> QoSProfile:
@@ -211,7 +212,8 @@ def subscribe_to_button(node: Node, topic: str, callback: Callable[[bool], None]
     """
     # Without the default callbacks, which log each incompatible QoS: here it is expected.
     quiet = SubscriptionEventCallbacks(use_default_callbacks=False)
-    for qos in (history_qos(1), QoSProfile(depth=1), NEWEST_ONLY):
+    best_effort = QoSProfile(depth=PRESSES, reliability=ReliabilityPolicy.BEST_EFFORT)
+    for qos in (history_qos(PRESSES), QoSProfile(depth=PRESSES), best_effort):
         node.create_subscription(
             Bool,
             topic,

@@ -33,15 +33,19 @@ Quaternion = tuple[float, float, float, float]
 
 # A stamp that is older by less than this is late and dropped; by more, the clock was reset.
 LATE_S = 1.0
+CLOCKS_APART_S = 60.0  # stamps that differ by more are of two clocks
 MIN_NORM = 1e-6  # a shorter quaternion has no usable direction
 
 
 class TransformUnavailable(Exception):
-    """The message is ``TF unavailable: <world> -> <base>: <reason>``."""
+    """The message is ``TF unavailable: <world> -> <base>: <reason>``. ``apart_s``: between the
+    stamps of a measurement and of the pose, if those are the reason.
+    """
 
-    def __init__(self, world: str, base: str, reason: str) -> None:
+    def __init__(self, world: str, base: str, reason: str, apart_s: float = 0.0) -> None:
         why = RefusalCode.TF_UNAVAILABLE.text(world=world, base=base)
         super().__init__(f'{why}: {reason}')
+        self.apart_s = apart_s
 
 
 @dataclass(frozen=True)
@@ -233,7 +237,8 @@ class TransformSource:
         transform, pose_ns = self._newest(world, base)
         apart_s = abs(at_ns - pose_ns) / 1e9
         if pose_ns and apart_s > self._max_age_s:  # 0: the whole chain is static
-            raise TransformUnavailable(world, base, f'{apart_s:.1f} s from the measurement')
+            why = f'{apart_s:.1f} s from the measurement'
+            raise TransformUnavailable(world, base, why, apart_s)
         return transform
 
     def _newest(self, world: str, base: str) -> tuple[Transform, int]:
@@ -276,15 +281,20 @@ class TransformSource:
 
 def level_pose(source: TransformSource, tf: TfTopics, frame: str, *, at_ns: int) -> Transform:
     """The newest pose of ``frame`` in the base frame turned level: at the base's origin, with its
-    heading, z up. A suspension that holds the body nose up turns a scan's heights. Where the world
-    does not know the base, in the base frame as it is. Raises TransformUnavailable as
-    ``transform`` does for the frame.
+    heading, z up. A suspension that holds the body nose up turns a scan's heights. A body that is
+    nose down stands on a slope, and the ground falls with it: then, and where the world does not
+    know the base, or a clock of its own stamps the scan, in the base frame as it is. Raises
+    TransformUnavailable as ``transform`` does for the frame, and for a late scan.
     """
     pose = source.transform(tf.base_frame, frame, at_ns=at_ns)
     try:
-        return source.transform(tf.world_frame, tf.base_frame, at_ns=at_ns).tilt @ pose
-    except TransformUnavailable:
+        tilt = source.transform(tf.world_frame, tf.base_frame, at_ns=at_ns).tilt
+    except TransformUnavailable as unknown:
+        if 0.0 < unknown.apart_s <= CLOCKS_APART_S:
+            raise
         return pose
+    is_nose_down = tilt.rotate((1.0, 0.0, 0.0))[2] < 0.0
+    return pose if is_nose_down else tilt @ pose
 
 
 def _ancestors(links: dict[str, FrameLink], frame: str) -> list[str]:

@@ -68,10 +68,10 @@ class ToolRun:
         self._free_m: object = None  # where it ended, as the adapter's status has it
         self._has_begun = False  # a motion, or it may have; the budget is charged
 
-    @property
-    def driven_m(self) -> float:
-        """As measured so far; 0.0 without a measurement."""
-        return self._path.length or 0.0
+    def driven_m(self, max_speed_mps: float) -> float:
+        """As measured so far; without a measurement, the longest that it may have driven."""
+        measured = self._path.length
+        return self._driven_s * max_speed_mps if measured is None else measured
 
     def result(self, **arguments: Any) -> ToolResult:
         """Raises TurnCancelled; the result reports every other failure."""
@@ -187,9 +187,9 @@ class ToolRun:
     def _cut_short(self, since_s: float) -> None:
         """Count what came of a leg. Raises TurnCancelled: a stop, not the error that it caused."""
         self._has_begun = True
+        self._driven_s += max(0.0, self._seconds() - since_s)
         self._cancellation.check()
         self._path.add(self._client.pose())
-        self._driven_s += max(0.0, self._seconds() - since_s)
 
     def _travel(self, duration_s: float) -> ServiceFailed | None:
         """Wait for the motion's duration. Why it ended early, else None.

@@ -10,11 +10,14 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
 import json
 import math
 from typing import Any
 from uuid import uuid4
 
+from curiosity_rosa_demo.agent.kernel.loop import KernelLoop
 from curiosity_rosa_demo.agent.kernel.sense import reading_problem
 from curiosity_rosa_demo.agent.topics.telemetry import TelemetrySource
 from curiosity_rosa_demo.domain.brain_state import Reading, Telemetry
@@ -41,11 +44,21 @@ class Listener:
         self._box = box
         self.rover, self.status = config.topics.rover, config.topics.status
         self.urgent = 0
+        self.kernel = KernelLoop(
+            readings=lambda: self.source.snapshot(),
+            tasks=list,
+            question=lambda: None,
+            act=lambda *_: None,
+            tick_s=0.01,
+            rules=config.thresholds,
+        )
         transforms = make_transform_source(box.node, config)
         self.source = TelemetrySource(box.node, config, transforms, on_urgent=self._count)
 
-    def _count(self) -> None:
+    def _count(self, violation: str = '') -> None:
         self.urgent += 1
+        if violation:
+            self.kernel.violate(violation)
 
     def publisher(self, message: type, topic: str, qos: Any = 10) -> Any:
         publisher = self._box.node.create_publisher(message, topic, qos)
@@ -141,6 +154,16 @@ def test_an_e_stop_is_heard_from_every_kind_of_publisher(box: Sandbox) -> None:
     pressed = box.node.create_publisher(Bool, config.topics.rover.e_stop, history_qos(1))
     pressed.publish(Bool(data=True))
     Listener(box, config).wait_for('estop', pressed=True)  # although it came before we listened
+
+
+def test_a_press_that_is_over_before_the_next_tick_latches_safe(listener: Listener) -> None:
+    button = listener.publisher(Bool, listener.rover.e_stop)
+    for pressed in (True, False):
+        button.publish(Bool(data=pressed))
+    listener.wait_for('estop', pressed=False)
+    with suppress(asyncio.TimeoutError):
+        asyncio.run(asyncio.wait_for(listener.kernel.run(), 0.1))
+    assert listener.kernel.state.robot.safety_latch == 'e-stop pressed'
 
 
 def test_only_a_change_is_urgent(listener: Listener) -> None:

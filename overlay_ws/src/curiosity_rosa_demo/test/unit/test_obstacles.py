@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 import math
 from typing import Any
@@ -265,6 +266,12 @@ MAX_AGE_S = 1.0
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 
 
+TF = TfTopics(
+    topic='/tf', static_topic='/tf_static', base_frame='base', world_frame='odom',
+    camera_frame='camera',
+)  # fmt: skip
+
+
 class Heard:
     """A source on a clock of its own, told what /tf and /tf_static would tell it."""
 
@@ -321,25 +328,51 @@ def test_a_sensor_is_posed_in_all_six_dimensions_at_the_time_of_its_measurement(
             heard.source.transform('base', 'lidar', at_ns=round(at_s * 1e9))
 
 
-@pytest.mark.parametrize('pitch', [-0.124, -0.07, 0.0, 0.3])
+def heading(yaw: float, pitch: float) -> tuple[float, ...]:
+    """Nose down above 0."""
+    sy, cy, sp, cp = math.sin(yaw / 2), math.cos(yaw / 2), math.sin(pitch / 2), math.cos(pitch / 2)
+    return -sp * sy, sp * cy, cp * sy, cp * cy
+
+
+@pytest.mark.parametrize('pitch', [0.02, 0.1, 0.4])
+def test_what_stands_on_a_slope_that_falls_is_no_ground(heard: Heard, pitch: float) -> None:
+    heard.link('base', 'lidar', FRONT.translation, static=True)
+    heard.link('odom', 'base', turn=heading(2.0, pitch), stamp=12.0)
+    pose = level_pose(heard.source, TF, 'lidar', at_ns=12 * 10**9)
+    view = view_of(scan_with([2.0] * BEAMS), pose, STOWED_ARM)
+    assert view.sees_ahead
+    assert view.free_m['move_forward'] < 2.0
+
+
+@pytest.mark.parametrize('pitch', [-0.3, -0.124, -0.07, 0.0])
 @pytest.mark.parametrize('yaw', [0.0, 2.0])
 def test_a_pose_turned_level_has_the_bases_heading_and_its_true_height(
     heard: Heard, pitch: float, yaw: float
 ) -> None:
-    frames = TfTopics(
-        topic='/tf', static_topic='/tf_static', base_frame='base', world_frame='odom',
-        camera_frame='camera',
-    )  # fmt: skip
     heard.link('base', 'lidar', (1.3, 0, -0.5), static=True)
-    unlevelled = level_pose(heard.source, frames, 'lidar', at_ns=12 * 10**9)
+    unlevelled = level_pose(heard.source, TF, 'lidar', at_ns=12 * 10**9)
     assert unlevelled.translation == (1.3, 0, -0.5)
-    sy, cy, sp, cp = math.sin(yaw / 2), math.cos(yaw / 2), math.sin(pitch / 2), math.cos(pitch / 2)
-    heard.link('odom', 'base', (5, 6, 0), (-sp * sy, sp * cy, cp * sy, cp * cy), stamp=12.0)
-    pose = level_pose(heard.source, frames, 'lidar', at_ns=12 * 10**9)
+    heard.link('odom', 'base', (5, 6, 0), heading(yaw, pitch), stamp=12.0)
+    pose = level_pose(heard.source, TF, 'lidar', at_ns=12 * 10**9)
     sin, cos = math.sin(pitch), math.cos(pitch)
     wanted = (1.3 * cos - 0.5 * sin, 0.0, -1.3 * sin - 0.5 * cos)
     assert pose.translation == pytest.approx(wanted, abs=1e-9)
     assert pose.rotate((1.0, 0.0, 0.0)) == pytest.approx((cos, 0.0, -sin), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('late_s', 'is_used'),
+    [(0.0, True), (MAX_AGE_S, True), (1.1, False), (30.0, False), (-1.1, False), (1e6, True)],
+)
+def test_a_late_scan_of_a_lidar_on_the_body_is_none(
+    heard: Heard, late_s: float, is_used: bool
+) -> None:
+    """One that is stamped by a clock of its own is taken as it is."""
+    heard.link('base', 'lidar', (1.3, 0, -0.5), static=True)
+    heard.link('odom', 'base', stamp=2e6)
+    told = nullcontext() if is_used else pytest.raises(TransformUnavailable, match='measurement')
+    with told:
+        level_pose(heard.source, TF, 'lidar', at_ns=round((2e6 - late_s) * 1e9))
 
 
 def test_what_was_never_heard_is_unavailable_and_the_reason_says_which(heard: Heard) -> None:

@@ -342,6 +342,13 @@ def test_the_legs_of_one_skill_count_together_until_the_turn_counts_them() -> No
     assert world.may_drive('move_forward', 1.0) == ''
 
 
+def test_a_leg_that_no_pose_measures_counts_as_the_longest_one() -> None:
+    rules = with_rules(budget={'max_metres': 7.0}, geofence={'enabled': False})
+    world = SimulatedRoverWorld(SimulatedRover(tells_pose=False), rules)
+    assert drive(world).ok
+    assert drive(world).error_code == RefusalCode.BUDGET
+
+
 def test_a_broken_safety_rule_is_told_whatever_the_skill_makes_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -429,7 +429,7 @@ class ScriptedNav2:
         self.action = action
         return self
 
-    def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
+    def send(self, frame: str, x: float, y: float, yaw_rad: float, _: Cancellation) -> str:
         self.goal = (frame, x, y, yaw_rad)
         self.is_sent = not self.refuses or 'timeout' in self.refuses
         return self.refuses
@@ -508,17 +508,20 @@ def test_nav2_drives_nothing_that_is_refused_nowhere_or_stopped() -> None:
     assert world.tools == [('move_stop', {})]
 
 
-@pytest.mark.parametrize('accepted', [True, False, None])  # None: Nav2 never answers
+@pytest.mark.parametrize('accepted', [True, False, None, 'stopped'])  # None: Nav2 never answers
 def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
-    accepted: bool | None, monkeypatch: pytest.MonkeyPatch
+    accepted: bool | str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """One that is stopped while Nav2 is not there yet is never sent."""
     log, clock, asked_at = list[str](), OwnedClock(), list[float]()
-    answer, never = Future(), Future()
+    answer, never, button = Future(), Future(), Cancellation()
 
     class Client:
         def __init__(self, *_: Any) -> None: ...
 
         def wait_for_server(self, seconds: float) -> bool:
+            if accepted == 'stopped':
+                button.cancel('Stopped by a test')
             return True
 
         def send_goal_async(self, goal: Any, feedback_callback: Any) -> Future:
@@ -564,7 +567,13 @@ def test_a_goal_that_nav2_takes_late_or_without_an_answer_is_cancelled(
     monkeypatch.setattr('rclpy.action.ActionClient', Client)
     monkeypatch.setattr('rclpy.executors.SingleThreadedExecutor', Executor)
     monkeypatch.setattr(nav2_skill, 'time', SimpleNamespace(monotonic=lambda: clock.seconds))
-    result = make_navigate_skill('/nav', nav2_skill.Nav2Goal)(call_of(World()), 1.0, 3.0)
+    navigate = make_navigate_skill('/nav', nav2_skill.Nav2Goal)
+    if accepted == 'stopped':
+        with pytest.raises(TurnCancelled):
+            navigate(call_of(World(), button), 1.0, 3.0)
+        assert log == ['closed']
+        return
+    result = navigate(call_of(World()), 1.0, 3.0)
     assert result.error_reason == 'NAV_GOAL_REJECTED: Service timeout: /nav'
     assert log == ['goal', 'cancel all', *['cancel'] * bool(accepted), 'move_stop', 'closed']
 

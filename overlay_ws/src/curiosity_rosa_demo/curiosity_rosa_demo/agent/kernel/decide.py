@@ -18,6 +18,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
+from curiosity_rosa_demo.agent.kernel.sense import E_STOP_CAUSE
 from curiosity_rosa_demo.domain.brain_state import (
     BatteryLevel,
     BrainState,
@@ -69,7 +70,7 @@ def _latch_causes(state: BrainState, rules: Thresholds) -> list[str]:
     """The causes of a SAFE latch that are present in this tick."""
     robot, causes = state.robot, []
     if robot.estop:
-        causes.append('e-stop pressed')
+        causes.append(E_STOP_CAUSE)
     near, stop_m = robot.scan_min_m, rules.telemetry.obstacle_stop_m
     if robot.moving and near is not None and near < stop_m:
         causes.append(f'obstacle nearer than {stop_m:g} m')
@@ -78,7 +79,7 @@ def _latch_causes(state: BrainState, rules: Thresholds) -> list[str]:
     longest_s = rules.motion.stop_timeout_s + rules.motion.settle_s
     if since is not None and state.telemetry.now_s - since >= longest_s:
         causes.append(f'moving with the {unstowed_part(robot.mast, robot.appendages)}')
-    if robot.violation:
+    if robot.violation and robot.violation not in causes:
         causes.append(robot.violation)
     return causes
 

@@ -154,6 +154,7 @@ def _nearest(points: np.ndarray, bearing: float) -> float | None:
 
 FULL_BATTERY = 0.99
 SOURCE_LABELS = {'estop': 'e-stop'}
+E_STOP_CAUSE = 'e-stop pressed'  # of SAFE
 MAX_AGE_S = 1e9
 MOVING_MAST_STATES = ('opening', 'closing')
 

@@ -125,7 +125,8 @@ class RoverWorld:
         try:
             result = run.result(**arguments)
         finally:  # a stop ends it without a result
-            self._legs.add_leg(self.spent(), run.driven_m)
+            metres = run.driven_m(self.config.guardrails.geofence.max_speed_mps)
+            self._legs.add_leg(self.spent(), metres)
         if name in MOTIONS and 'duration_s' in result.data:  # it has begun
             self._faults[current_order().task_id] = result.error_reason
         if name in DIRECTIONS:

@@ -333,9 +333,14 @@ class Runtime:
 
         self.event_loop.start_job(watch())
 
-    def tick_now(self) -> None:
-        """Run a tick at once, for an input that cannot wait for the next one. Thread-safe."""
-        self._kernel.tick_now()
+    def tick_now(self, violation: str = '') -> None:
+        """Run a tick at once, for an input that cannot wait for the next one; a ``violation``
+        latches SAFE. Thread-safe.
+        """
+        if violation:
+            self._kernel.violate(violation)
+        else:
+            self._kernel.tick_now()
 
     # --- tasks, from any thread but that of the loop ----------------------------------------
 

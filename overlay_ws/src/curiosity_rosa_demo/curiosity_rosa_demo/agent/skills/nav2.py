@@ -65,8 +65,12 @@ class Nav2Goal:
         self._result: Any = None
         self._left_m: float | None = None
 
-    def send(self, frame: str, x: float, y: float, yaw_rad: float) -> str:
-        """Send the goal. Returns the reason of a rejection; empty if Nav2 accepted it."""
+    def send(
+        self, frame: str, x: float, y: float, yaw_rad: float, cancellation: Cancellation
+    ) -> str:
+        """Send the goal. Returns the reason of a rejection; empty if Nav2 accepted it. Raises
+        TurnCancelled, and sends none, after a stop.
+        """
         if not self._client.wait_for_server(ANSWER_TIMEOUT_S):
             return f'Service unavailable: {self._action}'
         pose = self._goal.pose
@@ -74,8 +78,11 @@ class Nav2Goal:
         pose.pose.position.x, pose.pose.position.y = x, y
         pose.pose.orientation.z = math.sin(yaw_rad / 2)
         pose.pose.orientation.w = math.cos(yaw_rad / 2)
-        self.is_sent = True
-        self._sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback)
+        with cancellation.hold_back():
+            self.is_sent = True
+            self._sent = self._client.send_goal_async(
+                self._goal, feedback_callback=self._on_feedback
+            )
         if not self._is_accepted(ANSWER_TIMEOUT_S):
             is_late = self._handle is None
             return (
@@ -163,7 +170,7 @@ def _run_goal(
     reached: bool | None = None
     whole_m = math.hypot(x - start.x, y - start.y)
     try:
-        if why := nav2.send(start.frame_id, x, y, yaw):
+        if why := nav2.send(start.frame_id, x, y, yaw, call.cancellation):
             return drive_failure(rejected, why)
         while reached is None and not why:
             call.cancellation.check()

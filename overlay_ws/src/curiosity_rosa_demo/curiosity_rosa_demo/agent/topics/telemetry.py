@@ -16,7 +16,7 @@ from contextlib import suppress
 import math
 import time
 
-from curiosity_rosa_demo.agent.kernel.sense import reduce_scan
+from curiosity_rosa_demo.agent.kernel.sense import E_STOP_CAUSE, reduce_scan
 from curiosity_rosa_demo.domain.adapter_status import without_measured
 from curiosity_rosa_demo.domain.brain_state import Json, Reading
 from curiosity_rosa_demo.domain.serde import read_object
@@ -101,7 +101,9 @@ class TelemetrySource:
     """Sources: odometry, battery, scan, estop, adapter, as in ``kernel/sense.py``.
 
     The callbacks run in the thread that spins ``node``; ``on_urgent`` is called there when the
-    e-stop changes, and when the adapter's status changes in more than its measured numbers.
+    e-stop changes, and when the adapter's status changes in more than its measured numbers. Its
+    argument is the cause of SAFE if the e-stop was pressed: the press may be over by the next
+    tick. Else it is ''.
     """
 
     def __init__(
@@ -110,7 +112,7 @@ class TelemetrySource:
         config: Config,
         transforms: TransformSource,
         *,
-        on_urgent: Callable[[], None],
+        on_urgent: Callable[[str], None],
     ) -> None:
         self._on_urgent = on_urgent
         self._transforms, self._frames = transforms, config.topics.tf
@@ -184,14 +186,14 @@ class TelemetrySource:
         before = self._readings.get('estop')
         self._store_reading('estop', {'pressed': pressed})
         if before is None or before.value['pressed'] != pressed:
-            self._on_urgent()
+            self._on_urgent(E_STOP_CAUSE if pressed else '')
 
     def _on_adapter(self, message: String) -> None:
         before = self._readings.get('adapter')
         status = _object(message.data)
         self._store_reading('adapter', status)
         if before is None or without_measured(before.value) != without_measured(status):
-            self._on_urgent()
+            self._on_urgent('')
 
 
 def _odometry(message: Odometry) -> Json:
