@@ -266,12 +266,19 @@ def _begins_with_if(tokens: Sequence[Token], reading: Sequence[Meaning]) -> bool
 
 
 def _says_again(reading: Sequence[Meaning]) -> bool:
-    """Whether a direction is given again after a comma: "right, right" are two turns."""
+    """Whether a direction is given again after a comma or with its verb: "right, right" and 右转右转
+    are two turns.
+    """
     given: set[str] = set()
     before: set[str] = set()
+    directions: set[str] = set()
     for meaning in reading:
+        verb = {'GO', 'TURN'} & set(meaning)
         if {'COMMA', 'AND'} & set(meaning):
             before |= given
+        elif given & {'GO', 'TURN'} and not verb:
+            before |= given - directions  # "straight ahead" is one direction
+        given |= verb
         directions = {'LEFT', 'RIGHT', 'FORWARD', 'DUR', 'DIST', 'ANGLE'} & set(meaning)
         if directions & before & {'LEFT', 'RIGHT', 'FORWARD'}:
             return True
