@@ -266,8 +266,8 @@ def _begins_with_if(tokens: Sequence[Token], reading: Sequence[Meaning]) -> bool
 
 
 def _says_again(reading: Sequence[Meaning]) -> bool:
-    """Whether a direction is given again after a comma or with its verb: "right, right" and 右转右转
-    are two turns.
+    """Whether a direction is given again after a comma or with its verb: "right, right" and
+    右转右转 are two turns.
     """
     given: set[str] = set()
     before: set[str] = set()

@@ -226,7 +226,7 @@ def _with_neighbours(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _leads_ahead(rest: Sequence[Token]) -> bool:
-    """Whether a 前 behind a time and in front of the ``rest`` is a direction: 5秒前へ進んで, and no
+    """Whether a 前 behind a time and in front of the ``rest`` is a direction: 5秒前へ進んで, not
     5秒前に前進して.
     """
     named = next((each for each in rest if not each.can_be('FILLER')), None)
