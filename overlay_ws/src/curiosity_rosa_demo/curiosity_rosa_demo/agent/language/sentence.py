@@ -178,7 +178,7 @@ def _without_statements(tokens: Sequence[Token]) -> list[Token]:
 
 def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
     """Whether ``token`` makes no order of the ``rest``: once it is bright (nothing waits);
-    except 2 m; every 10 s, once a minute; 在前进 and 前进着, it is moving.
+    except 2 m; every 10 s, once a minute; 不是左转; 在前进 and 前进着, it is moving.
     """
     after = rest[0]
     if after.meanings[0] == ('DUR',):
@@ -191,6 +191,8 @@ def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
         return not after.can_be('DIST', 'DUR', 'ANGLE', *_PLACES, 'FILLER')
     if token.text in ('except', 'excepto'):
         return after.can_be('DIST', 'DUR', 'ANGLE', 'A', 'FILLER')
+    if token.text == '不是':  # what it is not, and no correction
+        return not after.can_be('COMMA', 'CORRECT')
     if token.text == '在':
         return after.can_be(*_ACTS) and not after.can_be(*_PLACES)
     return after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, rest[1:]))
