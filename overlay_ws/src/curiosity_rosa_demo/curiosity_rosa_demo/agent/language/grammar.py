@@ -247,7 +247,7 @@ def _group_of_reading(
     if says_it and 'KNOWNMAST' in known and steps[0].verb in ('left', 'right'):
         return None  # the mast or the rover?
     more = ('GO', 'TURN', 'DUR', 'DIST', 'ANGLE', 'BACK', 'HOMEWARD', 'FIND')
-    bare = verb in ('forward', 'left', 'right', 'home') and tags.keys().isdisjoint(more)
+    bare = verb in (*_DRIVES, *_PLACE_VERBS) and tags.keys().isdisjoint(more)
     bare = bare or needs == ['TURN', 'KNOWNMAST']
     bare = bare or [token.text for token in tokens if not is_mark(token)] == ['back']
     return Group('step', kept, tuple(steps * times), bare=bare)
@@ -266,12 +266,19 @@ def _begins_with_if(tokens: Sequence[Token], reading: Sequence[Meaning]) -> bool
 
 
 def _says_again(reading: Sequence[Meaning]) -> bool:
-    """Whether a direction is given again after a comma: "right, right" are two turns."""
+    """Whether a direction is given again after a comma or with its verb: "right, right" and
+    右转右转 are two turns.
+    """
     given: set[str] = set()
     before: set[str] = set()
+    directions: set[str] = set()
     for meaning in reading:
+        verb = {'GO', 'TURN'} & set(meaning)
         if {'COMMA', 'AND'} & set(meaning):
             before |= given
+        elif given & {'GO', 'TURN'} and not verb:
+            before |= given - directions  # "straight ahead" is one direction
+        given |= verb
         directions = {'LEFT', 'RIGHT', 'FORWARD', 'DUR', 'DIST', 'ANGLE'} & set(meaning)
         if directions & before & {'LEFT', 'RIGHT', 'FORWARD'}:
             return True
@@ -294,6 +301,7 @@ def _denies(reading: Sequence[Meaning], tags: Counter[str]) -> bool:
 # --- The cheapest split ------------------------------------------------------------------------
 
 _DRIVES = ('forward', 'left', 'right')
+_PLACE_VERBS = ('home', 'light', 'goto')
 _COSTS = {'COMMA': 0.6, 'AND': 0.7, 'END': 0.6}  # of a word that joins, within a group
 
 
@@ -334,7 +342,7 @@ def clauses(
                 continue
             if group.steps and is_two(start, end):
                 continue
-            if _turns_on(group, _chosen(choice, end)):
+            if _turns_on(group, _chosen(choice, end)) or _heads(group, _chosen(choice, end)):
                 continue
             cost = _cost(part, group) + costs[end]
             if cost <= costs[start] + 1e-9:
@@ -379,6 +387,18 @@ def _turns_on(group: Group, rest: Iterator[Group]) -> bool:
             turns = any(step.verb in ('left', 'right') for step in after.steps)
             return turns and not (apart and after.has('TURN'))
     return False
+
+
+def _heads(group: Group, rest: Iterator[Group]) -> bool:
+    """Whether the place of ``group`` is only the heading of the drive that begins the ``rest``:
+    朝光走两米, 光に向かって10秒前進. It would go all the way.
+    """
+    if not group.steps or group.steps[-1].verb not in _PLACE_VERBS:
+        return False
+    if separates(group.tokens[-1]) and group.tokens[-1].text != '向かって':
+        return False
+    after = next(rest, None)
+    return after is not None and [step.verb for step in after.steps[:1]] == ['forward']
 
 
 def _stands_alone(tokens: Sequence[Token], start: int, end: int) -> bool:

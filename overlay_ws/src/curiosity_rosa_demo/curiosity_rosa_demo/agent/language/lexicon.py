@@ -132,6 +132,7 @@ def _forms(verb: str, tables: Mapping[str, Any]) -> Iterator[tuple[str, Meaning]
 
 def split_words(text: str, words: Lexicon) -> list[Token]:
     text = text.replace('½', ' 1/2').replace('|', ',')
+    text = re.sub(r'(?<!\S)[–—](?=\d)', '-', text)  # –3 m is no 3 m
     text = re.sub(r'(?<=\d)、', '、 ', text)  # 2、3 m are two or three
     text = re.sub('[²³¹⁰-⁹₀-₉]', r'^\g<0>', text)
     text = unicodedata.normalize('NFKC', text.replace(SAYING, REPLACEMENT)).strip()

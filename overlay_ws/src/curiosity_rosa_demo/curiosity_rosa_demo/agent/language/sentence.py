@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
+import re
 from typing import Literal
 
 from curiosity_rosa_demo.agent.language.grammar import group_of, is_mark, MARKS, Step
@@ -30,6 +31,7 @@ MAX_TOKENS = 120
 MAX_STEPS = 40
 _ASKED, _ACTIONS = (tuple(table('', 'frames')[name].split()) for name in ('asked', 'actions'))
 _PLACES = ('BASE', 'BRIGHT', 'LIGHT', 'PLACE', 'SHADE', 'XY')
+_FROM = ('de', 'del', 'desde')
 _ACTS = ('CLOSE', 'FORWARD', 'OPEN', 'SHOOT', 'TURN')
 _IF, _COMMA = Token('if', (('IF',),)), Token(',', (('COMMA',),))
 
@@ -83,6 +85,8 @@ def _read(text: str, language: str, extra: SkillWords) -> Intent:
     tokens, kept = _without_states(tokens)
     if tokens and all(token.can_be('SCRATCH') or is_mark(token) for token in tokens):
         return Intent('negated')  # never mind, forget it
+    if (doubtful := table(language, 'words').get('doubtful')) and re.search(doubtful, text):
+        return Intent('unclear', missing='number')
     if len(tokens) > MAX_TOKENS:
         return Intent('unclear', missing='...')
     plan = None if unknown else plan_of(tokens, language)
@@ -158,8 +162,10 @@ def _without_statements(tokens: Sequence[Token]) -> list[Token]:
     out = list(tokens)
     ends = [at for at, token in enumerate(tokens) if token.can_be('COMMA', 'AND', 'THEN')]
     for begin, end in pairwise([-1, *ends, len(tokens)]):
-        acts = any(token.can_be('GO', 'TURN') for token in tokens[begin + 1 : end])
-        told = False  # who does something, or is somewhere
+        clause = tokens[begin + 1 : end]
+        acts = any(token.can_be('GO', 'TURN') for token in clause)
+        # Who does something, or is somewhere.
+        told = not acts and any(token.can_be('SUBJECT', 'BE', 'IT') for token in clause)
         for at in range(begin + 1, end):
             token = tokens[at]
             remains = token.text == 'left' and at > 0 and tokens[at - 1].can_be('DUR')
@@ -167,20 +173,26 @@ def _without_statements(tokens: Sequence[Token]) -> list[Token]:
                 out[at] = replace(token, meanings=(UNKNOWN,))
             named = token.can_be('SUBJECT') and token.text.startswith(('the ', 'el '))
             told = told or (named and at == begin + 1)
-            told = told or (not acts and token.can_be('SUBJECT', 'BE', 'IT'))
     return out
 
 
 def _orders_nothing(token: Token, rest: Sequence[Token]) -> bool:
     """Whether ``token`` makes no order of the ``rest``: once it is bright (nothing waits);
-    except 2 m; 在前进 and 前进着, it is moving.
+    except 2 m; every 10 s, once a minute; 不是左转; 在前进 and 前进着, it is moving.
     """
     after = rest[0]
+    if after.meanings[0] == ('DUR',):
+        often = token.can_be('EACH') or token.text == '每'
+        return often or (token.can_be('TIMES') and after.text.startswith(('a ', 'an ')))
     if token.can_be('AFTER') or token.text in ('once', 'by the time'):
         named = next((each for each in rest if not each.can_be('FILLER')), after)
         return named.can_be('BRIGHT', 'DARK')
+    if token.text in ('as far as', 'as much as'):
+        return not after.can_be('DIST', 'DUR', 'ANGLE', *_PLACES, 'FILLER')
     if token.text in ('except', 'excepto'):
         return after.can_be('DIST', 'DUR', 'ANGLE', 'A', 'FILLER')
+    if token.text == '不是':  # what it is not, and no correction
+        return not after.can_be('COMMA', 'CORRECT')
     if token.text == '在':
         return after.can_be(*_ACTS) and not after.can_be(*_PLACES)
     return after.text == '着' and token.can_be(*_ACTS) and all(map(is_mark, rest[1:]))
@@ -200,11 +212,27 @@ def _with_neighbours(tokens: Sequence[Token]) -> list[Token]:
             out[index] = replace(token, meanings=(('SIMUL',),))
         if after.text == '前' and (goes or token.can_be(*_ACTS)):
             out[index + 1] = replace(after, meanings=(('BEFORE',),))
+        elif after.text == '前' and token.can_be('DUR') and not _leads_ahead(tokens[index + 2 :]):
+            out[index + 1] = replace(after, meanings=(UNKNOWN,))
+        if token.text == 'the' and after.can_be('GO', 'TURN'):  # the edge
+            out[index + 1] = replace(after, meanings=(UNKNOWN,))
+        if token.text.isascii() and token.can_be('LEFT', 'RIGHT') and after.can_be('PICTURE'):
+            out[index] = replace(token, meanings=(UNKNOWN,))  # the right picture
         if token.text == '从' and after.can_be(*_PLACES):
+            out[index] = replace(token, meanings=(('LEAVE',),))
+        if token.text in _FROM and index and tokens[index - 1].can_be('GO', 'BACK'):
             out[index] = replace(token, meanings=(('LEAVE',),))
         if after.text == 'から' and token.can_be(*_PLACES):
             out[index + 1] = replace(after, meanings=(('LEAVE',),))
     return out
+
+
+def _leads_ahead(rest: Sequence[Token]) -> bool:
+    """Whether a 前 behind a time and in front of the ``rest`` is a direction: 5秒前へ進んで, not
+    5秒前に前進して.
+    """
+    named = next((each for each in rest if not each.can_be('FILLER')), None)
+    return named is not None and named.can_be('GO') and not named.can_be('FORWARD')
 
 
 def _without_le(tokens: Sequence[Token]) -> list[Token]:

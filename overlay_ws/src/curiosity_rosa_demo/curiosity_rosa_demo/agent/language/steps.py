@@ -274,8 +274,9 @@ def _ordered(groups: list[Group], *, before: bool) -> Plan | None:
         return None
     if len(plan.steps) < due or _leads_on(groups):
         return None
-    if last and last.text == 'THEN' and last.has('SINCE') and len(plan.steps) == 1:
-        return None  # "drive afterwards": after what?
+    worded = [group for group in groups if any(token.text.isalnum() for token in group.tokens)]
+    if worded and worded[-1].text == 'THEN' and len(plan.steps) == 1:
+        return None  # "drive afterwards": after what? "right then": no order
     plan.excluded = any(_excludes(group, at, plan.steps) for group, at in denials)
     return _arranged(plan, swap_at, begin, times)
 

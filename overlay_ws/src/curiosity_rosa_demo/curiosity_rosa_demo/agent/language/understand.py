@@ -167,6 +167,8 @@ def _intent_of(said: Utterance) -> Intent:
     if len(said.text) > MAX_ORDER_CHARS:
         return Intent('unknown')
     intent = read_sentence(said.text, said.language, said.skill_words)
+    if intent.kind == 'orders' and said.act is UserInterruptType.APPROVAL:
+        return Intent('unclear', understood=intent.steps)  # "go ahead": nothing was asked
     if intent.kind == 'orders':
         return _ordered(intent)
     if is_wholly('greeting', _without_punctuation(folded)):
