@@ -352,7 +352,7 @@ def test_one_failed_command_fails_them_all_and_in_safe_an_order_fails_at_once(
 
 def test_a_held_command_has_failed(bench: RuntimeBench) -> None:
     handle = bench.console.handle_remote_line
-    pausing = threading.Thread(target=partial(handle, ':pause', 'x', print, stops=0))
+    pausing = threading.Thread(target=partial(handle, ':pause', 'x', print, Origin.PAGE, 0))
     bench.session.on_begin = lambda what: pausing.start()
     outcome = run(bench, 'look around')
     assert (outcome.ok, ':resume' in outcome.answer) == (False, True)

@@ -630,3 +630,12 @@ def test_speeds_and_rate_are_those_between_the_poses_whatever_path_is_told(
     assert (turn.turn, turn.arc) == pytest.approx((rate, radius * rate))
     # Of a rover that slips in a turn, the drive straight ahead is expected to slip as much.
     assert turn.straight == pytest.approx(PROFILE.straight * radius * rate / PROFILE.arc)
+
+
+def test_a_motion_that_ended_early_counts_with_its_way() -> None:
+    cut = ToolResult.failure('E', RefusalCode.OBSTACLE.value, duration_s=4.0, distance_m=3.0)
+    never_begun, done = ToolResult.failure('E'), ToolResult.success(distance_m=1.0)
+    order = {'duration_s': 10.0}
+    steps = (step_of('move_forward', order, each) for each in (cut, never_begun, done))
+    figures = view_of('explore', *steps).figures()
+    assert (figures['moves'], figures['metres']) == (2, '4.0')

@@ -106,7 +106,7 @@ class Beliefs:
     new_view: bool = True  # no capture since the start, or since the mast turned
     captures: list[CaptureBelief] = field(default_factory=list)
     moves: list[MotionBelief] = field(default_factory=list)
-    legs: int = 0  # of longer drives, which are no moves
+    legs: int = 0  # of longer drives, and motions that ended early: they are no moves
     legs_m: float = 0.0
     poses: dict[int, Place] = field(default_factory=dict)
     obstacles: list[XY] = field(default_factory=list)
@@ -185,6 +185,8 @@ class Beliefs:
         self._add_free_ways(data.get('free_m'))
         if not step.ok:
             self.must_stop = True
+            self.legs += 'duration_s' in data  # it has begun
+            self.legs_m += finite_float(data.get('distance_m')) or 0.0
             if code == RefusalCode.OBSTACLE:
                 self._add_obstacle(step)
             return
