@@ -3,8 +3,8 @@
 #
 #   scripts/bench.sh [NAME]...            each prints a table for each of its parts; python bench/NAME.py --help has more
 #   scripts/bench.sh --save [NAME]...     and writes its results to bench/results
-#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test, two at a time, each with
-#                                         its log in run/bench-smoke
+#   scripts/bench.sh --smoke [NAME]...    each at its smallest size, without peers: a smoke test, each with its log in
+#                                         run/bench-smoke
 #
 # Exits with 1 if a benchmark violates an invariant. A missed aim is only printed.
 set -euo pipefail
@@ -23,12 +23,14 @@ for name in "$@"; do
   [[ " ${all[*]} " == *" $name "* ]] || { echo "bench: '$name' is not one of: ${all[*]}" >&2; exit 2; }
 done
 (($#)) || set -- "${all[@]}"
-if [[ $option == --smoke ]]; then
-  mkdir -p run/bench-smoke
-  printf '%s\n' "$@" | xargs -P 2 -I{} bash -c \
-    'python bench/{}.py --smoke >run/bench-smoke/{}.log 2>&1 || { cat run/bench-smoke/{}.log; exit 1; }'
-  exit
-fi
 status=0
-for name in "$@"; do python "bench/$name.py" $option || status=1; done
+for name in "$@"; do
+  if [[ $option == --smoke ]]; then
+    mkdir -p run/bench-smoke
+    log=run/bench-smoke/$name.log
+    python "bench/$name.py" --smoke >"$log" 2>&1 || { cat "$log"; status=1; }
+  else
+    python "bench/$name.py" $option || status=1
+  fi
+done
 exit $status
