@@ -216,8 +216,7 @@ def test_a_rover_whose_odometry_falls_silent_is_warned_of_and_stopped(world: Ada
     world.drive()
 
 
-def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: AdapterWorld) -> None:
-    """Told otherwise it is in test_adapter_drive.py."""
+def is_stopped_when_it_moves_unasked(world: AdapterWorld) -> None:
     teleop = world.box.node.create_publisher(Twist, '/cmd_vel', 10)
     wait_until(lambda: teleop.get_subscription_count() == 3, 'wheels, adapter and this test')
     forward = Twist()
@@ -229,6 +228,11 @@ def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: Adap
     world.box.node.destroy_publisher(teleop)
 
 
+def test_a_rover_that_moves_unasked_is_stopped_unless_told_otherwise(world: AdapterWorld) -> None:
+    """Told otherwise it is in test_adapter_drive.py."""
+    is_stopped_when_it_moves_unasked(world)
+
+
 def test_of_odometry_without_a_twist_the_pose_shows_that_the_rover_moves(sandbox: Sandbox) -> None:
     folder = sandbox.config_dir(topics={'rover': {'odometry': '/poses'}})
     poses = sandbox.node.create_publisher(Odometry, '/poses', 10)
@@ -238,14 +242,7 @@ def test_of_odometry_without_a_twist_the_pose_shows_that_the_rover_moves(sandbox
 
     sandbox.node.create_subscription(Odometry, ODOMETRY, relay, 10)
     world = AdapterWorld(sandbox, config_dir=folder).close_mast()
-    teleop = sandbox.node.create_publisher(Twist, '/cmd_vel', 10)
-    wait_until(lambda: teleop.get_subscription_count() == 3, 'wheels, adapter and this test')
-    forward = Twist()
-    forward.linear.x = 1.0
-    teleop.publish(forward)  # the wheels keep it
-    wait_until(world.moves, 'the wheels to take it')
-    world.wait_until_it_stands()
-    assert world.status()['last_error_reason'] == 'Stopped: the rover moved unasked'
+    is_stopped_when_it_moves_unasked(world)
 
 
 def test_a_rover_whose_wheel_node_died_is_stopped_at_its_wheels(world: AdapterWorld) -> None:

@@ -179,7 +179,7 @@ class RoverWorld:
 
     @property
     def driven_m(self) -> float:
-        """The metres that the legs of the running step have driven so far, as measured."""
+        """The metres of the running step's legs so far: measured, else the most they may be."""
         return self._legs.metres(self.spent())
 
     def pose(self) -> RoverPose | None:
