@@ -51,7 +51,7 @@ def call(sandbox: Sandbox, name: str) -> None:
 
 def call_later(sandbox: Sandbox, name: str) -> Any:
     """A future of a call that need not be answered."""
-    client = sandbox.node.create_client(Empty, name)
+    client = sandbox.client(Empty, name)
     assert client.wait_for_service(timeout_sec=20.0), f'{name} did not appear'
     return client.call_async(Empty.Request())
 
@@ -207,15 +207,16 @@ def test_a_bad_parameter_later_is_refused_with_a_reason_and_changes_nothing(box:
 def test_a_call_on_its_way_to_a_service_that_goes_does_not_end_the_node(
     box: Sandbox, running: Running
 ) -> None:
-    stop = box.node.create_client(Empty, '/move_stop')
+    stop = box.client(Empty, '/move_stop')
     for _ in range(2):
         assert stop.wait_for_service(timeout_sec=20.0)
         set_parameters(box, fault_services=['move_forward:hang'])
-        call_later(box, '/move_forward')
+        forward = call_later(box, '/move_forward')
         set_parameters(box, fault_services=['move_forward:hang', 'move_stop:absent'])
         stop.call_async(Empty.Request())  # the node hangs: the service is still there
         set_parameters(box, fault_services=['move_stop:absent'])
         wait_until(lambda: not stop.service_is_ready(), 'the service to be gone')
+        wait_until(forward.done, 'the answer to a call that hung')
         call(box, '/turn_left')
         set_parameters(box, fault_services=[])
     call(box, '/move_stop')
