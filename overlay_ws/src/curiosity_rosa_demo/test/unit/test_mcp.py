@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 import json
 import os
 from subprocess import PIPE, Popen
@@ -222,41 +222,55 @@ HELLO = {
         'clientInfo': {'name': 'x', 'version': '1'},
     },
 }
+PING = {'id': 2, 'method': 'ping'}
+NOTIFICATION = {'method': 'notifications/roots/list_changed'}
 
 
 @pytest.mark.parametrize(
-    ('gone', 'status', 'said'),
+    ('gone', 'then', 'status', 'said'),
     [
-        ('client', 0, ''),
-        ('agent', 1, 'mcp: no agent answers at http://'),
-        ('session', 1, 'mcp: the agent at http://'),  # its agent was restarted at once
+        ('client', None, 0, ''),
+        ('agent', None, 1, 'mcp: no agent answers at http://'),
+        ('agent', NOTIFICATION, 1, 'mcp: the connection to http://'),
+        ('session', PING, 1, 'mcp: the agent at http://'),  # its agent was restarted at once
     ],
 )
 def test_the_bridge_ends_with_its_client_or_its_agent_and_asks_no_proxy(
-    gone: str, status: int, said: str
+    gone: str, then: dict[str, Any] | None, status: int, said: str
 ) -> None:
     proxies = dict.fromkeys(('http_proxy', 'HTTP_PROXY', 'ALL_PROXY'), 'http://127.0.0.1:9')
     env = {**os.environ, bridge.TOKEN_VARIABLE: TOKEN, **proxies, 'NO_PROXY': '', 'no_proxy': ''}
     with FakeRobot() as robot, ExitStack() as serving:
         url = serving.enter_context(serving_mcp(robot, CONFIG, TOKEN))['url']
-        command = [sys.executable, '-m', bridge.__name__, '--url', url]
-        with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True, env=env) as process:
+        # Between two agents, and before a message, its own look would find none.
+        watch_s = 3600.0 if then else bridge.WATCH_PERIOD_S
+        program = f'from {bridge.__package__} import bridge as b; b.WATCH_PERIOD_S = {watch_s}'
+        command = [sys.executable, '-c', f'{program}; b.main()', '--url', url]
+        with Popen(command, 0, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=env) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             assert process.stderr is not None
+
+            def send(message: dict[str, Any]) -> None:
+                assert process.stdin is not None
+                with suppress(BrokenPipeError):  # it has met the new agent by itself
+                    process.stdin.write(json.dumps({'jsonrpc': '2.0', **message}).encode() + b'\n')
+
             try:
-                for each in (HELLO, {'method': 'notifications/initialized'}):
-                    process.stdin.write(json.dumps({'jsonrpc': '2.0', **each}) + '\n')
-                process.stdin.flush()
-                assert 'serverInfo' in process.stdout.readline()
+                for each in (HELLO, {'method': 'notifications/initialized'}, PING):
+                    send(each)
+                assert b'serverInfo' in process.stdout.readline()
+                assert b'"id":2' in process.stdout.readline()
                 (process.stdin if gone == 'client' else serving).close()
                 if gone == 'session':
                     again = serving_mcp(robot, CONFIG, TOKEN, httpx.URL(url).port or 0)
                     serving.enter_context(again)
-                    process.stdin.write('{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n')
-                    process.stdin.flush()
+                if then:
+                    send(then)
                 assert process.wait(LONG_S) == status
-                assert process.stderr.read().startswith(said)
+                told = process.stderr.read().decode().splitlines()
+                assert all(line.startswith('mcp: ') for line in told), told
+                assert (told or [''])[-1].startswith(said)
             finally:
                 process.kill()
 

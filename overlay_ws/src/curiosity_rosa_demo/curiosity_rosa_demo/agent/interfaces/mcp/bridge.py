@@ -15,6 +15,7 @@ There is one agent and one gate; this process has neither. stdout carries only t
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 from typing import Any
@@ -41,6 +42,9 @@ def main() -> None:
         f'the token is read from ${TOKEN_VARIABLE}',
     )
     url = parser.parse_args().url
+    log = logging.StreamHandler()
+    log.setFormatter(_OneLine())
+    logging.basicConfig(handlers=[log])
     import anyio
 
     problem = _problem(url)
@@ -86,6 +90,14 @@ def _first(error: BaseException) -> BaseException:
     """The first plain exception of a group."""
     inner = getattr(error, 'exceptions', None)
     return _first(inner[0]) if inner else error
+
+
+class _OneLine(logging.Formatter):
+    """Of the SDK's warnings; no traceback into a client's log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info and record.exc_info[1]
+        return f'mcp: {record.getMessage()}' + (f': {_first(error)}' if error else '')
 
 
 def _end(why: str) -> None:
@@ -140,7 +152,7 @@ async def _bridge(url: str) -> None:
                     print(f'mcp: {_first(message)}', file=sys.stderr)
                     continue
                 await local_out.send(message)
-            group.cancel_scope.cancel()
+            _end(f'the connection to {url} has ended')
 
         async def watch() -> None:
             while True:
