@@ -391,7 +391,7 @@ def test_a_skill_is_checked_when_it_is_registered():
 
     async def job(task: Task) -> None: ...
 
-    runner.skill('job')(job)
+    runner.register('job', job)
     for error, told, register in (
         (TypeError, 'async def', lambda: runner.skill('x')(lambda task: None)),
         (ValueError, 'wings', lambda: runner.skill('x', resources=('wings',))(job)),

@@ -148,6 +148,29 @@ class SkillRunner:
         recovers: bool = False,
         cancel_supported: bool = True,
     ) -> Callable[[F], F]:
+        """Decorate a function to ``register`` it."""
+
+        def decorated(function: F) -> F:
+            self.register(
+                name,
+                function,
+                resources=resources,
+                recovers=recovers,
+                cancel_supported=cancel_supported,
+            )
+            return function
+
+        return decorated
+
+    def register(
+        self,
+        name: str,
+        function: SkillFunction,
+        *,
+        resources: Iterable[str] | None = None,
+        recovers: bool = False,
+        cancel_supported: bool = True,
+    ) -> None:
         """Register an ``async def`` that takes one Task. ``resources`` None means all of them.
 
         ``recovers``: after a crash the skill re-observes the world, then calls observed(). Until
@@ -156,22 +179,17 @@ class SkillRunner:
         duplicate name or an unknown resource, TypeError for another kind of function.
         """
         needed = self._runs.resources if resources is None else frozenset(resources)
-
-        def decorated(function: F) -> F:
-            if name in self._runs.skills:
-                raise ValueError(f'There is already a skill {name!r}; give this one another name')
-            is_async: bool = inspect.iscoroutinefunction(function)  # no guard of its type
-            if not is_async:
-                raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
-            if unknown := needed - self._runs.resources:
-                raise ValueError(
-                    f'The skill {name!r} needs {sorted(unknown)}; '
-                    f'the resources are {sorted(self._runs.resources)}'
-                )
-            self._runs.skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
-            return function
-
-        return decorated
+        if name in self._runs.skills:
+            raise ValueError(f'There is already a skill {name!r}; give this one another name')
+        is_async: bool = inspect.iscoroutinefunction(function)  # no guard of its type
+        if not is_async:
+            raise TypeError(f'The skill {name!r} is {function!r}; it must be an async def')
+        if unknown := needed - self._runs.resources:
+            raise ValueError(
+                f'The skill {name!r} needs {sorted(unknown)}; '
+                f'the resources are {sorted(self._runs.resources)}'
+            )
+        self._runs.skills[name] = TaskSkill(function, needed, recovers, cancel_supported)
 
     def needs(self, task: Task) -> frozenset[str]:
         """The resources that ``task`` occupies while it runs."""
