@@ -49,6 +49,7 @@ TASKS_EVERY_S = 1.0
 PREEMPTION = 0.02
 HEAL_S = 8.0  # after the last fault: what is left of it ends
 TRIES = 3
+LAST_DRIVE_S = 2.0
 END_S = 40.0  # in which every task ends after a stop
 RESTART_S = 2.0  # after which the supervisor starts a process again
 AFTER_CRASH = 'signal 9'
@@ -228,7 +229,7 @@ class Mission:
             self._type(':clear')
             self.judge.on_clear()
             self._run_until(self.scheduler.now_s + 2.0)
-            for line in (':mast_close', ':forward 2'):
+            for line in (':mast_close', f':forward {LAST_DRIVE_S:g}'):
                 self.judge.on_order()
                 self._type(line)
             end = self.scheduler.now_s + END_S
@@ -239,8 +240,10 @@ class Mission:
 
     def _has_reason_to_stay(self) -> bool:
         """Whether a rule of the product refuses the last drive."""
-        battery = self.config.thresholds.battery
-        near = self.config.guardrails.geofence.margin_m + 4.0
+        battery, motion = self.config.thresholds.battery, self.config.thresholds.motion
+        fence = self.config.guardrails.geofence
+        longest_s = LAST_DRIVE_S + motion.service_timeout_s + motion.stop_timeout_s
+        near = fence.margin_m + fence.max_speed_mps * (longest_s + motion.settle_s)
         return self.rover.charge <= battery.low + 0.2 or not self.judge.is_inside(-near)
 
     def _unfinished(self) -> list[str]:

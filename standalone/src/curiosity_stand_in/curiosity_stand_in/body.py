@@ -41,6 +41,7 @@ WHEELS = {
     'back_wheel_R_joint': -1.0,
 }
 TICK_S = 0.1  # of move_wheel
+STANDING_MPS = 1e-9  # the rounding of a speed that ends
 START_S, RAMP_S = 0.1, 0.1  # from turning wheels to a moving body, and to its full speed
 # After the wheels stand: seconds, and the speed as a fraction of that before.
 ROCKING = ((0.08, 0.0), (0.2, -0.17 / 0.494), (0.38, 0.0))
@@ -110,7 +111,7 @@ class State:
     @property
     def moves(self) -> bool:
         """Whether the body moves or turns its wheels in vain."""
-        return self.velocity.forward != 0.0 or self.wheels != 0.0
+        return abs(self.velocity.forward) > STANDING_MPS or self.wheels != 0.0
 
 
 class Body:

@@ -132,6 +132,15 @@ def test_a_reading_that_cannot_be_used_changes_nothing_and_is_told_once(
     assert hear(again, 1.7, **{source: good}).robot.refused == []
 
 
+@given(st.lists(st.booleans(), min_size=1, max_size=4))
+@many
+def test_of_readings_at_one_instant_the_last_one_counts(presses: list[bool]) -> None:
+    state = BrainState()
+    for pressed in presses:
+        state = hear(state, 1.0, estop={'pressed': pressed})
+        assert state.robot.estop is pressed
+
+
 def test_a_source_falls_silent_once_and_comes_back() -> None:
     for source, value, max_age_s in (
         ('odometry', STILL, 2.0),

@@ -235,7 +235,7 @@ def _usable_readings(
     valid, refused, events = dict(before.heard), list(before.refused), list[str]()
     for source, reading in telemetry.readings.items():
         last = valid.get(source)
-        if last is not None and last.received_s == reading.received_s:
+        if reading == last:
             continue
         problem = reading_problem(source, reading.value)
         if not problem:
