@@ -26,18 +26,6 @@ MOST = {'s': 7200.0, 'm': 20000.0, 'deg': 3600.0}  # beyond these a number is ab
 MOST_REPETITIONS = 20
 MAX_GROUP = 16  # tokens
 MAX_READINGS = 256  # of a group
-TOOLS = {  # of the verbs that are one call of a skill
-    'forward': 'move_forward',
-    'left': 'turn_left',
-    'right': 'turn_right',
-    'open': 'mast_open',
-    'close': 'mast_close',
-    'rotate': 'mast_rotate',
-    'picture': 'capture_and_score',
-    'status': 'get_status',
-    'wait': 'wait',
-    'say': 'speak',
-}
 MOTIONS = ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back', 'skill')
 
 
@@ -82,6 +70,7 @@ class Step:
 # --- Frames: the same for every language -------------------------------------------------------
 
 _TABLES = table('', 'frames')
+TOOLS: dict[str, str] = _TABLES['tools']
 _FRAMES: list[tuple[str, list[str], list[str]]] = [
     (row[0], row[1].split(), (row[2] if len(row) > 2 else '').split()) for row in _TABLES['frames']
 ]
