@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import groupby, pairwise, zip_longest
 import re
 from typing import Literal
 
@@ -111,14 +111,11 @@ def _read(text: str, language: str, extra: SkillWords) -> Intent:
 def _unknown_words(tokens: Sequence[Token]) -> list[str]:
     """The unknown words; characters without spaces between are one word."""
     words: list[str] = []
-    joins = False
-    for token in tokens:
-        unknown = token.meanings == (UNKNOWN,)
-        if unknown and joins and not token.text.isascii():
-            words[-1] += token.text
-        elif unknown:
-            words.append(token.text)
-        joins = unknown and not token.text.isascii()
+    runs = groupby(tokens, lambda token: (token.meanings == (UNKNOWN,), token.text.isascii()))
+    for (is_unknown, is_spaced), run in runs:
+        texts = [token.text for token in run]
+        if is_unknown:
+            words += texts if is_spaced else [''.join(texts)]
     return words
 
 
