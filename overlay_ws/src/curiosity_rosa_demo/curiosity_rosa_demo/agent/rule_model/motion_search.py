@@ -65,10 +65,6 @@ class _Grid:
         around = min(MOST_CELLS_AROUND, max(LEAST_CELLS_AROUND, 1.5 * math.tau / arc_rad))
         return cls(start, cell_m, round(2 * REACH_M / cell_m), round(around))
 
-    @property
-    def size(self) -> int:
-        return self.cells_across * self.cells_across * self.cells_around
-
     def cells(self, poses: Floats) -> NDArray[np.int64]:
         """The cell of each pose as one number; poses beyond REACH_M share those of the rim."""
         last = self.cells_across - 1
@@ -96,7 +92,7 @@ def layers(
     grid = _Grid.of(start, motions)
     first = np.array([[start.x, start.y, start.yaw_rad, 0.0, -1.0, 0.0]])
     open_layers: dict[float, list[Floats]] = {0.0: [first]}
-    seen = np.zeros(grid.size, dtype=bool)
+    seen = np.zeros(grid.cells_across**2 * grid.cells_around, dtype=bool)
     while open_layers:
         cost = min(open_layers)
         poses = _unseen(np.concatenate(open_layers.pop(cost)), grid, seen)
