@@ -30,12 +30,7 @@ from curiosity_rosa_demo.agent.rule_model.orders import (
     driven_before,
     limit_refusal,
 )
-from curiosity_rosa_demo.agent.rule_model.texts import (
-    broken_text,
-    result_text,
-    status_text,
-    steps_text,
-)
+from curiosity_rosa_demo.agent.rule_model.texts import broken_text, result_text, steps_text
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import MOTIONS
 
@@ -186,16 +181,7 @@ def do_as_asked(view: TurnView) -> Decision:
         return view.capture('asked_for_a_picture')
     if tool == 'mast_rotate' and mast in (Mast.UNKNOWN, Mast.CLOSED, Mast.UNASKED):
         return view.call('mast_open', 'open_before_turning')
-    return view.call(tool, 'asked')
-
-
-def report_the_status(view: TurnView) -> Decision | None:
-    last = view.last('get_status')
-    return FinalAnswer(status_text(view.language, last.data)) if last and last.ok else None
-
-
-def ask_for_the_status(view: TurnView) -> Decision:
-    return view.call('get_status', 'measure')
+    return view.call(tool, 'measure' if tool == 'get_status' else 'asked')
 
 
 SAFETY_RULES: tuple[Rule, ...] = (obey_the_operator, stop_what_moves, stow_what_sticks_out)
@@ -215,10 +201,5 @@ RULES: dict[str, tuple[Rule, ...]] = {
         drive_as_asked,
         do_as_asked,
     ),
-    'status': (
-        obey_the_operator,
-        report_the_status,
-        give_up_on_what_is_broken,
-        ask_for_the_status,
-    ),
+    'status': (obey_the_operator, report_the_command, give_up_on_what_is_broken, do_as_asked),
 }

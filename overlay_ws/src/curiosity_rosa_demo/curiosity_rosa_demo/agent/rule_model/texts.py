@@ -84,7 +84,9 @@ def broken_text(language: str, broken: Exchange, figures: Mapping[str, Any]) -> 
 
 
 def result_text(language: str, tool: str, data: Mapping[str, Any]) -> str:
-    """The answer to a direct command that succeeded."""
+    """The answer to a direct command or a question that succeeded."""
+    if tool == 'get_status':
+        return status_text(language, data)
     if tool == 'capture_and_score':
         key = 'capture_good' if data.get('is_good') is True else 'capture_dark'
         return say(f'answer.{key}', language, score=_number(language, data.get('score')))
