@@ -208,7 +208,7 @@ class RuleDecider:
     def _begun(self, turn: Turn, plan: Plan, by: str) -> Choice:
         self._env.trace(thought_kind(turn), plan.reasoning)
         if why := begin_plan(turn, self._env, plan):
-            return Choice(DecisionType.ABORT, refused_text(self._env.said, why), by=by)
+            return Choice(DecisionType.ABORT, refused_text(self.view(turn), why), by=by)
         return Choice(reason=plan.reasoning, by=by)
 
 

@@ -16,8 +16,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from curiosity_rosa_demo.agent.language.grammar import Step, TOOLS
-from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.language.understand import Utterance
 from curiosity_rosa_demo.agent.rule_model.beliefs import LEGS
 from curiosity_rosa_demo.agent.rule_model.decision import Decision, FinalAnswer, TurnView
 from curiosity_rosa_demo.agent.rule_model.texts import (
@@ -115,10 +113,9 @@ def _is_cut(drive: Exchange) -> bool:
     return 'duration_s' in drive.data or drive.code in CUT
 
 
-def refused_text(said: Utterance, why: str) -> str:
+def refused_text(view: TurnView, why: str) -> str:
     """The answer to an order whose plan may not begin."""
-    what = steps_text(said.intent.steps, said.language)
-    return say('answer.orders_failed', said.language, what=what, reason=why, done='-')
+    return _failed(view, steps_text(view.intent.steps, view.language), why).text
 
 
 def _failed(view: TurnView, what: str, reason: str, done: str = '') -> FinalAnswer:
