@@ -37,8 +37,12 @@ from curiosity_rosa_demo.domain.brain_state import (
 RESUME_TO_CHARGE_TEXT = 'The battery is low: say resume to charge'
 
 
+class Action:
+    """One request of a tick."""
+
+
 @dataclass(frozen=True)
-class StopRover:
+class StopRover(Action):
     """``cancellable_only``: skills with ``cancel_supported`` false keep running, as in a pause."""
 
     why: str
@@ -46,7 +50,7 @@ class StopRover:
 
 
 @dataclass(frozen=True)
-class HoldTasks:
+class HoldTasks(Action):
     """Only tasks of ``allow_skills`` may run; others are paused. Replaces an earlier hold."""
 
     why: str
@@ -54,21 +58,21 @@ class HoldTasks:
 
 
 @dataclass(frozen=True)
-class CancelAllTasks:
+class CancelAllTasks(Action):
     """Cancel every task that has not ended."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class PauseTasks:
+class PauseTasks(Action):
     """Hold every task, the waiting ones first, so that none starts."""
 
     why: str
 
 
 @dataclass(frozen=True)
-class HoldAfterSafe:
+class HoldAfterSafe(Action):
     """Every task that waits or was interrupted needs its own resume, except charging. The user is
     told how many are held, and how to resume or drop them, after the other actions.
     """
@@ -77,24 +81,24 @@ class HoldAfterSafe:
 
 
 @dataclass(frozen=True)
-class ReleaseTasks:
+class ReleaseTasks(Action):
     """End the hold. The tasks that it paused resume by themselves."""
 
 
 @dataclass(frozen=True)
-class SubmitCharge:
+class SubmitCharge(Action):
     pass
 
 
 @dataclass(frozen=True)
-class ResumeTask:
+class ResumeTask(Action):
     """``id`` None resumes every paused task."""
 
     id: str | None = None
 
 
 @dataclass(frozen=True)
-class SubmitGoal:
+class SubmitGoal(Action):
     """``preempt``: run it before the active task, which resumes afterwards."""
 
     said: Utterance
@@ -103,7 +107,7 @@ class SubmitGoal:
 
 
 @dataclass(frozen=True)
-class Approve:
+class Approve(Action):
     """The answer to an open question. ``payload`` may hold the question's ``id`` (default: the
     oldest question), the ``arguments`` of an EDIT, ``why`` and ``by``.
     """
@@ -113,7 +117,7 @@ class Approve:
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Action):
     """Reply to the question ``text`` about these topics, at once. It changes nothing."""
 
     topics: tuple[Topic, ...]
@@ -122,27 +126,11 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Notice:
+class Notice(Action):
     """A line for the user. ``ok`` False: the message that it answers had no effect."""
 
     text: str
     ok: bool = True
-
-
-Action = (
-    StopRover
-    | HoldTasks
-    | CancelAllTasks
-    | PauseTasks
-    | HoldAfterSafe
-    | ReleaseTasks
-    | SubmitCharge
-    | ResumeTask
-    | SubmitGoal
-    | Approve
-    | Answer
-    | Notice
-)
 
 
 def plan(before: BrainState, after: BrainState) -> list[Action]:
