@@ -22,7 +22,7 @@ from typing import Any
 import urllib.request
 
 from configuration_tables import table
-from curiosity_rosa_demo.agent.topics.graph.answers import PARAMETER_SERVICES
+from curiosity_rosa_demo.agent.topics.graph_answers import PARAMETER_SERVICES
 from curiosity_rosa_demo.infra.config.topics import Topics
 from curiosity_rosa_demo.infra.config_loader import load_config
 from diagnostic_msgs.msg import DiagnosticArray

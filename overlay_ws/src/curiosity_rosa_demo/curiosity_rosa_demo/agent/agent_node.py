@@ -78,8 +78,8 @@ from curiosity_rosa_demo.agent.startup.web import (
 from curiosity_rosa_demo.agent.tasks.task import StoreError
 from curiosity_rosa_demo.agent.topics.camera import CameraFeed, RoverPictures
 from curiosity_rosa_demo.agent.topics.captures import Analyses, Artifacts, Captures
-from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers
-from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
+from curiosity_rosa_demo.agent.topics.graph_answers import GraphAnswers
+from curiosity_rosa_demo.agent.topics.graph_reader import RclpyGraph
 from curiosity_rosa_demo.agent.topics.node_health import (
     NodeEvents,
     NodeHealth,

@@ -33,9 +33,9 @@ from curiosity_rosa_demo.agent.language.questions import Topic
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
-from curiosity_rosa_demo.agent.topics.graph import reader
-from curiosity_rosa_demo.agent.topics.graph.answers import GraphAnswers, MAX_ROWS
-from curiosity_rosa_demo.agent.topics.graph.links import incompatibilities
+from curiosity_rosa_demo.agent.topics import graph_reader
+from curiosity_rosa_demo.agent.topics.graph_answers import GraphAnswers, MAX_ROWS
+from curiosity_rosa_demo.agent.topics.graph_links import incompatibilities
 from curiosity_rosa_demo.domain.brain_state import (
     ApprovalAction,
     BatteryLevel,
@@ -526,7 +526,7 @@ def test_a_cancelled_question_ends() -> None:
 
 def test_nothing_that_reads_the_graph_can_write_to_it() -> None:
     """No publisher, no parameter of another node, and of all services only the two getters."""
-    files = Path(reader.__file__).parent.glob('*.py')
+    files = Path(graph_reader.__file__).parent.glob('graph_*.py')
     source = '\n'.join(file.read_text(encoding='utf-8') for file in files)
     services = re.findall(r'^from \S+\.srv import (.*)$', source, re.MULTILINE)
     assert services == ['GetParameters, ListParameters']

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 import threading
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.topics.graph.links import (
+from curiosity_rosa_demo.agent.topics.graph_links import (
     mismatched,
     NotFound,
     resolve,
     why_no_picture,
 )
-from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
+from curiosity_rosa_demo.agent.topics.graph_reader import RclpyGraph
 from curiosity_rosa_demo.domain.brain_state import Json
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import (

@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 from curiosity_rosa_demo.agent.language.tables import say
-from curiosity_rosa_demo.agent.topics.graph.reader import RclpyGraph
+from curiosity_rosa_demo.agent.topics.graph_reader import RclpyGraph
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.graph import Endpoint, GraphSnapshot, Qos, TopicInfo
 from curiosity_rosa_demo.infra.config.topics import Images
