@@ -33,7 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import BrainState, Json, Spent
 from curiosity_rosa_demo.domain.cancellation import Cancellation
 from curiosity_rosa_demo.domain.geometry import DIRECTIONS, finite_float
 from curiosity_rosa_demo.domain.graph import GraphQuery
-from curiosity_rosa_demo.domain.models import RoverPose, ToolBroke, ToolResult
+from curiosity_rosa_demo.domain.models import ToolBroke, ToolResult
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import RiskLevel
 from curiosity_rosa_demo.domain.refusal import Refusal, RefusalCode
@@ -105,8 +105,9 @@ class RoverWorld:
         # By task, why its last motion ended early; '': it did not.
         self._faults = dict[str, str]()
         self.brain_state, self.spent, self.say = brain_state, spent, say
+        self.pose, self.graph = client.pose, graph
         self.on_decision: Callable[[GateDecision], None] = lambda decision: None
-        self._graph, self._on_violation = graph, on_violation
+        self._on_violation = on_violation
         self.pictures = pictures or SeenPictures()
 
     def tool(self, name: str, cancellation: Cancellation, **arguments: Any) -> ToolResult:
@@ -182,9 +183,6 @@ class RoverWorld:
         """The metres of the running step's legs so far: measured, else the most they may be."""
         return self._legs.metres(self.spent())
 
-    def pose(self) -> RoverPose | None:
-        return self._client.pose()
-
     def facts(self) -> Json:
         """Flat facts. Pose, mast and motion are the adapter's, newer than the kernel's."""
         try:
@@ -228,9 +226,6 @@ class RoverWorld:
             seen = tuple((float(str(far)), float(str(at))) for far, at in places)
         stale = not {'odometry', 'adapter'}.isdisjoint(robot.silent)
         return Surroundings(self._speeds.now(), seen, stale)
-
-    def graph(self, query: GraphQuery, language: str, cancellation: Cancellation) -> ToolResult:
-        return self._graph(query, language, cancellation)
 
     def may_drive(self, name: str, duration_s: float) -> str:
         spent = self._legs.total_spent(self.spent())
