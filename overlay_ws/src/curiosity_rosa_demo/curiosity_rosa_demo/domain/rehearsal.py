@@ -19,6 +19,7 @@ from curiosity_rosa_demo.domain.models import Model
 from pydantic import Field
 
 FenceVerdict = Literal['pass', 'ask', 'refuse']
+Gap = Literal['distance', 'place', 'heading']
 
 
 class StepForecast(Model):
@@ -53,7 +54,7 @@ class Comparison(Model):
     place_gap_m: float
     heading_gap_rad: float
     limit_m: float
-    exceeded: list[Literal['distance', 'place', 'heading']] = Field(default_factory=list)
+    exceeded: list[Gap] = Field(default_factory=list)
 
 
 class Rehearsal(Model):

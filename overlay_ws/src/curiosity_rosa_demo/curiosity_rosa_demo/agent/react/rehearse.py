@@ -27,7 +27,7 @@ from curiosity_rosa_demo.domain.geometry import finite_float, Place
 from curiosity_rosa_demo.domain.models import ToolResult, TraceKind
 from curiosity_rosa_demo.domain.operation import Operation
 from curiosity_rosa_demo.domain.plan import Plan, PlanStep, UNFINISHED
-from curiosity_rosa_demo.domain.rehearsal import Comparison, Rehearsal
+from curiosity_rosa_demo.domain.rehearsal import Comparison, Gap, Rehearsal
 from curiosity_rosa_demo.infra.config.limits import RehearsalRules
 from curiosity_rosa_demo.trace.events import RehearsalCompared, RehearsalMade
 
@@ -58,22 +58,20 @@ def compared(
     place_m = math.hypot(real_end.x - end.x, real_end.y - end.y)
     heading_rad = abs(math.remainder(real_end.yaw_rad - end.yaw_rad, math.tau))
     limit_m = max(rules.gap_m, rules.gap_share * predicted_m)
-    gaps = {
+    gaps: dict[Gap, bool] = {
         'distance': distance_m is not None and distance_m > limit_m,
         'place': place_m > limit_m,
         'heading': heading_rad > rules.gap_rad,
     }
-    real = Comparison.model_validate(
-        {
-            'predicted_m': predicted_m,
-            'metres': real_m,
-            'end': real_end,
-            'distance_gap_m': distance_m,
-            'place_gap_m': place_m,
-            'heading_gap_rad': heading_rad,
-            'limit_m': limit_m,
-            'exceeded': [name for name, is_over in gaps.items() if is_over],
-        }
+    real = Comparison(
+        predicted_m=predicted_m,
+        metres=real_m,
+        end=real_end,
+        distance_gap_m=distance_m,
+        place_gap_m=place_m,
+        heading_gap_rad=heading_rad,
+        limit_m=limit_m,
+        exceeded=[name for name, is_over in gaps.items() if is_over],
     )
     if len(done) < len(steps) and not real.exceeded:
         return None
