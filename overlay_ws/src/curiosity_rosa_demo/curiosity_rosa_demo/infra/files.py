@@ -99,6 +99,16 @@ def mark_start(mark: Path) -> None:
     mark.write_text(_parent(), encoding='utf-8')
 
 
+def replace_file(path: Path, content: bytes) -> None:
+    """Write ``path`` as a whole: a reader sees the old content or the new one. Raises OSError."""
+    part = path.with_name(f'.{path.name}.part')
+    try:
+        part.write_bytes(content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
 def _parent() -> str:
     """The boot, the number and the start of the parent process: no other process has all three.
     Raises OSError.

@@ -32,6 +32,7 @@ from curiosity_rosa_demo.domain.models import TraceEvent
 from curiosity_rosa_demo.domain.operation import call_text
 from curiosity_rosa_demo.domain.text import clip, count_text
 from curiosity_rosa_demo.drawing.svg import css
+from curiosity_rosa_demo.infra.files import replace_file
 from curiosity_rosa_demo.recording.drawings import (
     clock,
     rehearsal_map,
@@ -222,7 +223,7 @@ def write_report(file: Path, out: Path) -> RecordedRun:
     text = page(run)
     if out.exists() and out.samefile(file):
         raise NotARecording(f'{out}: the report would overwrite the recording')
-    _write(out, text)
+    replace_file(out, text.encode(errors='replace'))
     return run
 
 
@@ -247,17 +248,9 @@ def write_index(folder: Path, out: Path) -> dict[str, str]:
         except (NotARecording, OSError) as error:
             unreadable[name.as_posix()] = str(error)
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / INDEX, index_page(folder.resolve().name, runs, unreadable))
+    index = index_page(folder.resolve().name, runs, unreadable)
+    replace_file(out / INDEX, index.encode(errors='replace'))
     return unreadable
-
-
-def _write(out: Path, text: str) -> None:
-    part = out.with_name(f'.{out.name}.part')
-    try:
-        part.write_text(text, encoding='utf-8', errors='replace')
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-import os
 from pathlib import Path
 import time
 
@@ -29,6 +28,7 @@ from curiosity_rosa_demo.domain.pictures import (
     Picture,
 )
 from curiosity_rosa_demo.domain.serde import from_json, SerdeError, to_json
+from curiosity_rosa_demo.infra.files import replace_file
 from curiosity_rosa_demo.trace.events import CaptureTaken
 from pydantic import FiniteFloat, TypeAdapter, ValidationError
 
@@ -123,9 +123,7 @@ class SessionFolder:
 
     def _write(self, name: str, content: bytes) -> None:
         self.path.mkdir(parents=True, exist_ok=True)
-        part = self.path / f'{name}.part'
-        part.write_bytes(content)
-        os.replace(part, self.path / name)
+        replace_file(self.path / name, content)
 
 
 def _number(capture: Path) -> int:

@@ -37,6 +37,7 @@ from curiosity_rosa_demo.domain.pictures import (
 )
 from curiosity_rosa_demo.domain.skills import CAPTURE
 from curiosity_rosa_demo.infra.config.topics import Config
+from curiosity_rosa_demo.infra.files import replace_file
 from curiosity_rosa_demo.infra.ros_io import history_qos, STEADY_CLOCK
 from curiosity_rosa_demo.trace.events import CaptureTaken, GroundAnalyzed
 from rclpy.node import Node
@@ -286,22 +287,13 @@ class Artifacts:
         capture = self._capture_of(event)
         if capture is None:
             raise TimeoutError('the picture of the capture has not come')
-        _write(self.picture, capture.picture.jpeg)
+        replace_file(self.picture, capture.picture.jpeg)
 
     def _record_analysis(self, event: TraceEvent) -> None:
         self.analysis_picture.unlink(missing_ok=True)
         text = json.dumps(event.data or {}, ensure_ascii=False, indent=1)
-        _write(self.analysis, f'{text}\n'.encode())
+        replace_file(self.analysis, f'{text}\n'.encode())
         picture = self._analysis_of(event)
         if picture is None:
             raise TimeoutError('the picture of the analysis has not come')
-        _write(self.analysis_picture, picture.jpeg)
-
-
-def _write(file: Path, data: bytes) -> None:
-    part = file.with_suffix('.part')
-    try:
-        part.write_bytes(data)
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+        replace_file(self.analysis_picture, picture.jpeg)
