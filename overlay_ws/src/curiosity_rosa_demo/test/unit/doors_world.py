@@ -106,14 +106,12 @@ class DoorsWorld(AgentWorld):
 
     def newest(self, known: set[str]) -> Task:
         """The task that the door has made."""
-        self.until(
-            lambda: any(each.id not in known for each in self.runtime.list_tasks()), 'a task'
-        )
-        return next(each for each in self.runtime.list_tasks() if each.id not in known)
+        self.until(lambda: any(each.id not in known for each in self.list_tasks()), 'a task')
+        return next(each for each in self.list_tasks() if each.id not in known)
 
     def order(self, origin: Origin) -> Task | None:
         """Give the order at this door. The task that it became; None: it becomes none."""
-        known = {each.id for each in self.runtime.list_tasks()}
+        known = {each.id for each in self.list_tasks()}
         task: Task | None = DOORS[origin](self)
         return task if task is not None or origin is Origin.CHARGE else self.newest(known)
 

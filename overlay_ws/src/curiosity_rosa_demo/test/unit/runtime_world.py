@@ -124,6 +124,14 @@ class RuntimeHarness:
         self.runtime.post(current)
         return current.reply.result(self.wait_s)
 
+    def list_tasks(self) -> list[Task]:
+        """All unfinished tasks and the newest ended ones, in the order of their submission."""
+
+        async def tasks() -> list[Task]:
+            return self.runtime.runner.list_tasks()
+
+        return self.runtime.call(tasks())
+
     def __enter__(self: H) -> H:
         return self
 
@@ -325,11 +333,11 @@ class RuntimeBench(RuntimeHarness):
         """State by what is done, in order of submission."""
         return {
             str(task.metadata.get('text', task.name)): task.state.name
-            for task in self.runtime.list_tasks()
+            for task in self.list_tasks()
         }
 
     def task(self, what: str) -> Task:
-        tasks = self.runtime.list_tasks()
+        tasks = self.list_tasks()
         return next(t for t in tasks if t.metadata.get('text', t.name) == what)
 
     def replies(self, part: str) -> None:
@@ -453,11 +461,11 @@ class AutonomyBench(RuntimeBench):
     @property
     def timer(self) -> Task:
         """The first task that lasts as long as an activity."""
-        return next(task for task in self.runtime.list_tasks() if task.name == 'activity')
+        return next(task for task in self.list_tasks() if task.name == 'activity')
 
     def states(self, name: str) -> list[str]:
         """Of the tasks for the skill ``name``, in order of submission."""
-        return [task.state.name for task in self.runtime.list_tasks() if task.name == name]
+        return [task.state.name for task in self.list_tasks() if task.name == name]
 
     def become(self, name: str, *states: str) -> None:
         self.until(lambda: self.states(name) == [*states], f'{name} to be {states}')

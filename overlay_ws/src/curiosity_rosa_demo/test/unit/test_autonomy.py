@@ -89,13 +89,13 @@ def surveys(bench: AutonomyBench) -> None:
 
 def nothing_begins(bench: AutonomyBench, hours: int = 3) -> None:
     """Whatever the hour: what waits for the clock would have been woken by it long ago."""
-    ran, tasks = list(bench.session.ran), len(bench.runtime.list_tasks())
+    ran, tasks = list(bench.session.ran), len(bench.list_tasks())
     for _ in range(hours):
         bench.at += HOUR
         for _ in range(2):  # its thread looks around after each answer
             bench.autonomy.status()
     assert bench.session.ran == ran
-    assert len(bench.runtime.list_tasks()) == tasks
+    assert len(bench.list_tasks()) == tasks
 
 
 def ends_cancelled(bench: AutonomyBench) -> None:
@@ -173,7 +173,7 @@ def test_a_stop_at_any_moment_of_a_tick_leaves_nothing_that_begins(
     bench.until(lambda: stopped and not bench.is_on, 'it to be off')
     bench.runtime.call(settle())
     nothing_begins(bench)
-    assert [task for task in bench.runtime.list_tasks() if not task.terminal] == []
+    assert [task for task in bench.list_tasks() if not task.terminal] == []
     assert (bench.session.ran, bench.state.activity) == ([], None)
 
 

@@ -137,7 +137,7 @@ def test_each_command_does_its_thing_and_what_fails_is_told(bench: RuntimeBench)
         assert bench.said == [f'! {why}']
         assert bench.console.last_outcome == Outcome(False, why)
         bench.said.clear()
-    assert [task.reason for task in bench.runtime.list_tasks()] == [refused, broken]
+    assert [task.reason for task in bench.list_tasks()] == [refused, broken]
     bench.session.fails, bench.session.broken = '', None
     bench.session.ran.clear()
     for line in RUNS:  # the console lives on
@@ -223,7 +223,7 @@ def test_a_task_is_looked_at_cancelled_and_gets_a_priority(bench: RuntimeBench) 
     for line in ('first', 'second', 'third'):
         bench.console.handle_line(line)
     bench.becomes('third', 'PENDING')
-    ids = {str(t.metadata['text']): t.id[:8] for t in bench.runtime.list_tasks()}
+    ids = {str(t.metadata['text']): t.id[:8] for t in bench.list_tasks()}
     assert said(f':priority {ids["third"]} 7') == f'{ids["third"]} has priority 7'
     bench.console.handle_line(f':cancel {ids["first"]}')
     bench.until(lambda: f'cancelled {ids["first"]}' in bench.said, 'an answer')
@@ -314,7 +314,7 @@ def test_a_stop_ends_whatever_was_entered_before_it(lines: list[str]) -> None:
         assert bench.console.wait_until_idle(WAIT_S)  # although nothing was ever released
         assert not any(text.startswith('did ') for text in bench.said)
         assert bench.session.stops >= lines.count(':stop') + 1
-        assert not [t for t in bench.runtime.list_tasks() if t.state is LifecycleState.COMPLETED]
+        assert not [t for t in bench.list_tasks() if t.state is LifecycleState.COMPLETED]
         assert not bench.runtime.halt.busy
 
 

@@ -268,7 +268,7 @@ def test_a_goal_that_replaces_another_is_bound_by_the_origin_of_the_first(tmp_pa
         queue = world.session.approval_queue
         world.until(lambda: queue.questions or world.refused_by(), 'a refusal')
         assert (world.refused_by()[0], queue.questions) == (APPROVAL_RULE, [])
-        _, second = world.runtime.list_tasks()
+        _, second = world.list_tasks()
         assert (door_of(second), asked_by(second)) == ('trigger', 'Anna')
 
 
@@ -284,10 +284,10 @@ def test_a_question_over_mcp_is_answered_at_once_and_a_yes_there_answers_none(
                 'the same answer',
             )
             assert 'task_id' not in told
-        assert world.runtime.list_tasks() == []
+        assert world.list_tasks() == []
         task = world.order(Origin.HTTP)
         world.until(lambda: world.runtime.approvals.shown_questions, 'the question')
-        known = {each.id for each in world.runtime.list_tasks()}
+        known = {each.id for each in world.list_tasks()}
         client = threading.Thread(target=said_over_mcp, args=(world, 'yes'), daemon=True)
         client.start()
         assert world.newest(known).name == 'react'

@@ -156,11 +156,9 @@ def test_a_stop_while_charging_is_not_overruled(bench: RuntimeBench) -> None:
     bench.becomes('charge', 'CANCELLED')
     bench.replies('The battery is low: say resume to charge')
     nothing_begins(bench)
-    assert [t.name for t in bench.runtime.list_tasks()] == ['charge', 'mast_open']
+    assert [t.name for t in bench.list_tasks()] == ['charge', 'mast_open']
     bench.console.handle_line(':resume')
-    bench.until(
-        lambda: [t.name for t in bench.runtime.list_tasks()].count('charge') == 2, 'charging'
-    )
+    bench.until(lambda: [t.name for t in bench.list_tasks()].count('charge') == 2, 'charging')
 
 
 def test_a_charge_that_is_lost_begins_again_but_not_one_that_a_person_cancels(
@@ -177,9 +175,7 @@ def test_a_charge_that_is_lost_begins_again_but_not_one_that_a_person_cancels(
         return await submit(task)
 
     def charges(*states: str) -> None:
-        bench.until(
-            lambda: [t.state.name for t in bench.runtime.list_tasks()] == [*states], f'{states}'
-        )
+        bench.until(lambda: [t.state.name for t in bench.list_tasks()] == [*states], f'{states}')
 
     monkeypatch.setattr(runner, 'submit', lose_one)
     bench.hear('battery', fraction=0.1)
@@ -201,7 +197,7 @@ def test_a_charge_that_is_lost_begins_again_but_not_one_that_a_person_cancels(
     bench.runs(':submit charge')  # without retries
     bench.hear('battery', fraction=0.1)  # the stop ends its stowing
     charges('CANCELLED', 'COMPLETED', 'FAILED', 'ACTIVE')
-    assert bench.runtime.list_tasks()[2].reason == 'battery is low'
+    assert bench.list_tasks()[2].reason == 'battery is low'
 
 
 def test_a_latch_that_cannot_be_saved_holds_and_is_told_and_saved_in_the_last_moment(
@@ -339,7 +335,7 @@ def test_nothing_that_waits_begins_after_a_fault_before_a_person_resumes(
     """Not even if a question, ``asked`` meanwhile, has ended before."""
     with tempfile.TemporaryDirectory() as folder, RuntimeBench(Path(folder)) as bench:
         bench.runs(running)
-        (driving,) = bench.runtime.list_tasks()
+        (driving,) = bench.list_tasks()
         bench.session.faults[driving.id], bench.session.fails = FAULT, FAULT if fails else ''
         if asked:
             bench.session.quick.add('get_status')
@@ -350,7 +346,7 @@ def test_nothing_that_waits_begins_after_a_fault_before_a_person_resumes(
             bench.console.handle_line(line)
 
         def orders() -> list[Task]:
-            return [task for task in bench.runtime.list_tasks() if task.name != 'get_status']
+            return [task for task in bench.list_tasks() if task.name != 'get_status']
 
         bench.until(lambda: len(orders()) > len(waiting), 'all to be queued')
         bench.session.release.set()
@@ -539,7 +535,7 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBe
     bench.until(lambda: bench.said[-1].startswith('paused '), 'an answer')
     bench.runtime.call(settle())
     assert bench.session.ran == ['answer: look around']
-    assert all(task.held for task in bench.runtime.list_tasks())
+    assert all(task.held for task in bench.list_tasks())
     bench.console.handle_line(':resume')
     bench.finish()
     assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
@@ -960,7 +956,7 @@ def test_nothing_is_submitted_before_tasks_may_run(tmp_path: Path) -> None:
         assert early.robot.not_ready_reason() == NOT_READY_TEXT
         with pytest.raises(TaskError, match='not up yet'):
             run(lambda: early.robot.order(Task('capture_and_score')))
-        assert bench.runtime.list_tasks() == []
+        assert bench.list_tasks() == []
         early.robot.startup_failure = 'The agent cannot begin: no database'
         assert early.robot.not_ready_reason() == 'The agent cannot begin: no database'
         early.robot.startup_failure = ''

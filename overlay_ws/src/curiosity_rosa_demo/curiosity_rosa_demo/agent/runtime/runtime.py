@@ -361,14 +361,6 @@ class Runtime:
         except RuntimeError:
             raise TaskError(AGENT_ENDS) from None
 
-    def list_tasks(self) -> list[Task]:
-        """All unfinished tasks and the newest ended ones, in the order of their submission."""
-
-        async def tasks() -> list[Task]:
-            return self.runner.list_tasks()
-
-        return self.call(tasks())
-
     def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
         """A task for the skill ``name``. Raises BadTask."""
         return make_task(self.registry, name, arguments)

@@ -87,6 +87,7 @@ class Startup:
     def _start_tasks(self) -> None:
         """Wait for the nodes, then let tasks run. After a crash, stop the rover first."""
         session, console, crash = self._session, self._console, self._crash
+        robot = self._robot
         wait_for_nodes(
             self._client,
             session.rover_status,
@@ -97,9 +98,9 @@ class Startup:
         stopped = self._runtime.halt.send().result() if crash else None
         unfinished = self._runtime.run_tasks(ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
-        live = [task for task in self._runtime.list_tasks() if not task.terminal]
+        live = [task for task in robot.wait(robot.tasks()) if not task.terminal]
         session.warm_up([turn_thread(task) for task in live])
-        self._robot.autonomy.enable()
+        robot.autonomy.enable()
         if stopped is not None:
             self._trace_crash(stopped, unfinished)
         elif unfinished:
