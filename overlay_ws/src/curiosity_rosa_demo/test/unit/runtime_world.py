@@ -172,7 +172,7 @@ class ScriptedAgentSession:
         self.halt = Halt(lambda: self.stop_rover())
         self.asks: list[Question] = []
         self.answers_to: list[tuple[str, ApprovalAnswer]] = []  # by the question's ID
-        self._events, self.home = EventBus(max_events=200), None
+        self._events = EventBus(max_events=200)
         self.ran: list[str] = []
         self.turns: list[tuple[str, Json | None]] = []  # task and plan
         self.doors: list[str] = []  # through which the text of each turn came
@@ -184,6 +184,7 @@ class ScriptedAgentSession:
         self.broken: Exception | None = None
         self.fails = ''
         self.faults: dict[str, str] = {}  # by task: that stops the rover in its motion
+        self.world = SimpleNamespace(home=None, take_fault=lambda task: self.faults.pop(task, ''))
         self.quick: set[str] = set()  # tools that take no time
         self.deaf: threading.Event | None = None  # work ends with this, whatever it is told
         self.used: list[Cancellation] = []
@@ -248,9 +249,6 @@ class ScriptedAgentSession:
         if not self.answers:
             return ToolResult.failure('no answer')
         return ToolResult.success(moving=True, rover_x=1.23456, rover_y=0.0)
-
-    def take_fault(self, task_id: str) -> str:
-        return self.faults.pop(task_id, '')
 
     def stop_rover(self) -> Outcome:
         self.order.append('stop')

@@ -431,7 +431,7 @@ class Runtime:
                 events=session.recent_events(),
                 questions=self.approvals.shown_questions,
                 now_s=time.time(),
-                home=session.home,
+                home=session.world.home,
             )
             return answer_to(answer, facts)
         except Exception as error:

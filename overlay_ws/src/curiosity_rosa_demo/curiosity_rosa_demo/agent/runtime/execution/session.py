@@ -169,10 +169,6 @@ class AgentSession:
         current_span().add_event(event.kind.value, event.event_id)
         self._event_bus.publish(event)
 
-    @property
-    def home(self) -> tuple[float, float] | None:
-        return self.world.home
-
     def recent_events(self) -> list[TraceEvent]:
         """The trace events of this agent, without the progress of skills and the calls' costs."""
         own = self._event_bus.trace_events(own_only=True)
@@ -274,10 +270,6 @@ class AgentSession:
             return ToolResult.success(**self._client.status())
         except ServiceFailed as failure:
             return ToolResult.failure(str(failure))
-
-    def take_fault(self, task_id: str) -> str:
-        """Why the task's last motion was stopped without an order; told once, '' without one."""
-        return self.world.take_fault(task_id)
 
     def stop_rover(self) -> Outcome:
         """Send a stop to the rover. Returns when odometry has confirmed the standstill, or the

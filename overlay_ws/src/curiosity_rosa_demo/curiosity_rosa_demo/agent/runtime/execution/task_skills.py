@@ -157,7 +157,7 @@ async def _run(definition: SkillDef, context: SkillContext, is_motion: bool, tas
             await run_skill(task, context, is_motion=is_motion, cancellable=cancellable)
     finally:
         try:
-            if fault := context.execution.take_fault(task.id):
+            if fault := context.execution.world.take_fault(task.id):
                 await context.hold_waiting(fault)
         finally:
             monitor.release(task.id)
