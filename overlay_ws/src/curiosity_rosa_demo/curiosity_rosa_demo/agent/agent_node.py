@@ -331,7 +331,9 @@ def build_mind(
         trace=session.trace,
         file=beside(database, policy.world_view, 'policy'),
         clock=clock,
-        provider=partial(make_provider, config, session.wait_for_model, usage=usage),
+        provider=partial(
+            make_provider, config, session.rosa_loader.wait_until_loaded, usage=usage
+        ),
         speak=body.speech,
     )
     return Mind(registry, usage, session, telemetry, runtime, autonomy)

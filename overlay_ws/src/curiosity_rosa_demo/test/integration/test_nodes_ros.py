@@ -22,7 +22,7 @@ from typing import Any
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.interfaces.triggers import topics
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import RosaLoader
 from curiosity_rosa_demo.agent.startup import startup
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.behaviour import TopicField
@@ -222,8 +222,8 @@ def test_the_threads_of_an_agent_are_those_on_the_map(
     monkeypatch.setenv('XDG_STATE_HOME', str(tmp_path))
     monkeypatch.setattr(agent_node, 'with_http_parameters', with_any_port)
     monkeypatch.setattr(startup, 'wait_for_nodes', lambda *_: None)
-    monkeypatch.setattr(AgentSession, 'warm_up', lambda *_: None)  # its imports take a while
-    monkeypatch.setattr(AgentSession, 'wait_for_model', lambda _: None)
+    monkeypatch.setattr(RosaLoader, 'start', lambda *_: None)  # its imports take a while
+    monkeypatch.setattr(RosaLoader, 'wait_until_loaded', lambda _: None)
     before = set(threading.enumerate())
 
     def names() -> set[str]:

@@ -99,7 +99,7 @@ class Startup:
         unfinished = self._runtime.run_tasks(ended=console.report_task_end)
         # Not earlier: two threads that import parts of LangChain can wait for each other.
         live = [task for task in robot.wait(robot.tasks()) if not task.terminal]
-        session.warm_up([turn_thread(task) for task in live])
+        session.rosa_loader.start([turn_thread(task) for task in live])
         robot.autonomy.enable()
         if stopped is not None:
             self._trace_crash(stopped, unfinished)
@@ -124,7 +124,7 @@ class Startup:
     def _start_web(self) -> None:
         try:
             understand('drive')  # no first sentence waits for the words of the default language
-            self._session.wait_for_model()  # one import at a time, as above
+            self._session.rosa_loader.wait_until_loaded()  # one import at a time, as above
             if not self._cancellation.requested:
                 self._web.start()
         finally:

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -136,7 +136,7 @@ class AgentSession:
             monitor=self.monitor,
             usage=self.usage,
         )
-        self._rosa_loader = RosaLoader(self._env)
+        self.rosa_loader = RosaLoader(self._env)
         self.halt = Halt(self.stop_rover)  # whatever ends work is stopped there
         self._in_turn = False
         self.current_activity: CurrentActivity | None = None
@@ -251,14 +251,6 @@ class AgentSession:
         arguments = task.metadata.get('arguments', task.metadata)
         return rehearsal_of(Operation(task.name, arguments), self._env, task_origin(task), facts)
 
-    def warm_up(self, keep: Collection[str] | None = None) -> None:
-        """Load the model in the background. ``keep``: the threads of turns that may resume."""
-        self._rosa_loader.start(keep)
-
-    def wait_for_model(self) -> None:
-        """Block until the loading that ``warm_up`` has started is done."""
-        self._rosa_loader.wait_until_loaded()
-
     def task_usage(self, task_id: str) -> Json:
         """What the calls of a language model for this task have used; empty: none was made."""
         spent = self.usage.recent_task_spending(task_id)
@@ -321,7 +313,7 @@ class AgentSession:
         self.world.reset_budget()
         self._in_turn = True
         try:
-            result = self._rosa_loader.run_turn(request)
+            result = self.rosa_loader.run_turn(request)
         except ModelUnavailable as error:
             self.trace(TraceKind.ERROR, str(error), ok=False, error_reason=str(error))
             return Outcome(False, str(error))
