@@ -299,14 +299,6 @@ def _doubt(facts: AnswerFacts, language: str, text: str) -> str:
     return say(f'reply.{key}', language, order=order, seconds=DOUBT_MAX_AGE_S)
 
 
-def _dropped(facts: AnswerFacts, language: str, text: str) -> str:
-    return say('reply.dropped', language)
-
-
-def _unclear_yes(facts: AnswerFacts, language: str, text: str) -> str:
-    return say('reply.unclear_yes', language)
-
-
 _ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
     Topic.HELP: _howto,
     Topic.HOWTO: _howto,
@@ -322,6 +314,6 @@ _ANSWERS: dict[Topic, Callable[[AnswerFacts, str, str], str]] = {
     Topic.STATUS: _status,
     Topic.DISTANCE: _distance,
     Topic.DOUBT: _doubt,
-    Topic.DROPPED: _dropped,
-    Topic.UNCLEAR_YES: _unclear_yes,
+    Topic.DROPPED: lambda facts, language, text: say('reply.dropped', language),
+    Topic.UNCLEAR_YES: lambda facts, language, text: say('reply.unclear_yes', language),
 }
