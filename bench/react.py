@@ -36,7 +36,7 @@ from curiosity_rosa_demo.agent.react.loop import TurnCheckpointer
 from curiosity_rosa_demo.agent.react.prompt import make_tools, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.rosa_agent_factory import CuriosityRosa
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import Json

@@ -39,7 +39,7 @@ def _agent_is_not_missed(_: Any) -> None:
 def _stop_waits(_: Any) -> None:
     import time
 
-    from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+    from curiosity_rosa_demo.agent.runtime.session import AgentSession
 
     sound = AgentSession.stop_rover
 

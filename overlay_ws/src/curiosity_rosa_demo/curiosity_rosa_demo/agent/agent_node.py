@@ -59,14 +59,14 @@ from curiosity_rosa_demo.agent.policy.port import check_world
 from curiosity_rosa_demo.agent.policy.suggestion_provider import make_provider
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.session_recorder import (
     MAX_TRACE_BYTES,
     SessionFolder,
     TRACE_FILES,
 )
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.startup.logs import LogFile
 from curiosity_rosa_demo.agent.startup.startup import Startup

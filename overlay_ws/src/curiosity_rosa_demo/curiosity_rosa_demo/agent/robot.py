@@ -23,8 +23,8 @@ from curiosity_rosa_demo.agent.policy.autonomy import Autonomy
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
 from curiosity_rosa_demo.agent.react.texts import question_summary, short_id
 from curiosity_rosa_demo.agent.runtime.approvals import find_question
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
 from curiosity_rosa_demo.agent.runtime.session_recorder import EarlierSession, MAX_PLACES
 from curiosity_rosa_demo.agent.runtime.task_port import (
     result_in_time,

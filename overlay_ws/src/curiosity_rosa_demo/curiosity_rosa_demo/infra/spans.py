@@ -9,9 +9,9 @@
 """Spans: what took how long, and within what; and the tree of those in a file, for people without
 a collector.
 
-A span exists only below the span of a task, which ``agent/runtime/execution/task_spans.py`` opens
-where tracing is on. Everywhere else ``span`` costs one look at a context variable, and nothing
-here imports OpenTelemetry.
+A span exists only below the span of a task, which ``agent/runtime/task_spans.py`` opens where
+tracing is on. Everywhere else ``span`` costs one look at a context variable, and nothing here
+imports OpenTelemetry.
 
 Run: ros2 run curiosity_rosa_demo spans FILE
 Without ros2: python -m curiosity_rosa_demo.infra.spans FILE

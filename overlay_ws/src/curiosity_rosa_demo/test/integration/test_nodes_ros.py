@@ -22,7 +22,7 @@ from typing import Any
 from curiosity_rosa_demo.agent import agent_node
 from curiosity_rosa_demo.agent.interfaces.terminal.options import parse_arguments
 from curiosity_rosa_demo.agent.interfaces.triggers import topics
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import RosaLoader
+from curiosity_rosa_demo.agent.runtime.rosa_loader import RosaLoader
 from curiosity_rosa_demo.agent.startup import startup
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.infra.config.behaviour import TopicField

@@ -25,7 +25,7 @@ from curiosity_rosa_demo.agent.interfaces.action_server.server import (
     SERVER_CLOSED,
 )
 from curiosity_rosa_demo.agent.kernel.hear import STOP_OVERTOOK_TEXT
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import store_outcome
+from curiosity_rosa_demo.agent.runtime.task_skills import store_outcome
 from curiosity_rosa_demo.agent.tasks import LifecycleState, Task
 from curiosity_rosa_demo.domain.models import TraceKind
 from curiosity_rosa_demo.domain.skills import Outcome

@@ -27,8 +27,8 @@ import uuid
 from curiosity_rosa_demo.agent.interfaces.triggers.door import TriggerBoard
 from curiosity_rosa_demo.agent.kernel.hear import Reply
 from curiosity_rosa_demo.agent.react.ask import QuestionNotFound
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy, TaskPort
+from curiosity_rosa_demo.agent.runtime.task_skills import make_task
 from curiosity_rosa_demo.agent.runtime.threads import LoopJobs
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.skills.skill import Skill

@@ -37,10 +37,10 @@ from curiosity_rosa_demo.agent.policy.suggestion_provider import LLMPolicyProvid
 from curiosity_rosa_demo.agent.policy.world import WorldState
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.halt import Halt
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import make_registry, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import Skill

@@ -33,8 +33,8 @@ from curiosity_rosa_demo.agent.interfaces.terminal.terminal import END_SIGNALS
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.turn import Turn, TurnRequest
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.rosa_loader import ModelUnavailable, RosaLoader
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
 from curiosity_rosa_demo.agent.startup.startup import Startup, wait_for_nodes
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.origin import Order, ORIGIN_KEY, under_order

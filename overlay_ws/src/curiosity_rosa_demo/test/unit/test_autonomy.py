@@ -53,7 +53,7 @@ from curiosity_rosa_demo.agent.policy.world import (
 )
 from curiosity_rosa_demo.agent.react.plan import check_plan
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
+from curiosity_rosa_demo.agent.runtime.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.threads import PeriodicWorker
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task

@@ -39,7 +39,7 @@ from curiosity_rosa_demo.agent.llm.usage import (
 from curiosity_rosa_demo.agent.react.ask import ApprovalQueue
 from curiosity_rosa_demo.agent.react.prompt import OBSERVATION_HEADING, robot_prompts
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
+from curiosity_rosa_demo.agent.runtime.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks.origin import Order, under_order
 from curiosity_rosa_demo.domain.cancellation import Cancellation, TurnCancelled

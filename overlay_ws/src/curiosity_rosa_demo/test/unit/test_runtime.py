@@ -33,10 +33,10 @@ from curiosity_rosa_demo.agent.robot import NOT_READY_TEXT
 from curiosity_rosa_demo.agent.runtime import action_dispatcher, task_port
 from curiosity_rosa_demo.agent.runtime import halt as halt_module
 from curiosity_rosa_demo.agent.runtime import runtime as runtime_module
-from curiosity_rosa_demo.agent.runtime.execution.session import turn_thread
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.halt import Watchdog
+from curiosity_rosa_demo.agent.runtime.session import turn_thread
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
+from curiosity_rosa_demo.agent.runtime.task_skills import crash_text
 from curiosity_rosa_demo.agent.skills.registry import make_registry
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.agent.tasks.rows import Change

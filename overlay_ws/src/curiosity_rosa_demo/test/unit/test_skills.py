@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 
 from chat_server import call, Say
 from curiosity_rosa_demo.agent.react.prompt import make_tools
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import make_task
+from curiosity_rosa_demo.agent.runtime.task_skills import make_task
 from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.plugins import ENTRY_POINT_GROUP, skill_of
 from curiosity_rosa_demo.agent.skills.registry import (

@@ -25,7 +25,7 @@ from chat_server import call, Say
 from curiosity_rosa_demo.agent.interfaces.action_server.server import GoalArguments, parse_goal
 from curiosity_rosa_demo.agent.llm.call import call_attributes
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.tasks import Event, EventType, LifecycleState, Task
 from curiosity_rosa_demo.domain.brain_state import ApprovalAction
 from curiosity_rosa_demo.domain.geometry import Place

@@ -25,8 +25,8 @@ from curiosity_rosa_demo.agent.kernel.decide import CHARGE_SKILL
 from curiosity_rosa_demo.agent.kernel.hear import Ordered
 from curiosity_rosa_demo.agent.policy.world import Command, Ongoing, Senses, WorldModel, WorldState
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import CHARGE_PRIORITY
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.task_skills import MAX_GOAL_SWITCHES
 from curiosity_rosa_demo.agent.runtime.threads import CALL_TIMEOUT_S
 from curiosity_rosa_demo.agent.skills.registry import (
     arguments_as_json,

@@ -41,15 +41,15 @@ from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.runtime.action_dispatcher import ActionDispatcher
 from curiosity_rosa_demo.agent.runtime.answers import answer_to, AnswerFacts
 from curiosity_rosa_demo.agent.runtime.approvals import Approvals
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import (
+from curiosity_rosa_demo.agent.runtime.halt import Watchdog
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.task_skills import (
     make_task,
     queued_task_of,
     register_skills,
     SkillContext,
 )
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
-from curiosity_rosa_demo.agent.runtime.halt import Watchdog
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.runtime.threads import (
     CALL_TIMEOUT_S,
     EventLoopThread,

@@ -19,9 +19,9 @@ import threading
 from curiosity_rosa_demo.agent.console import Console
 from curiosity_rosa_demo.agent.language.understand import understand
 from curiosity_rosa_demo.agent.robot import Robot
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession, turn_thread
-from curiosity_rosa_demo.agent.runtime.execution.task_skills import crash_text
 from curiosity_rosa_demo.agent.runtime.runtime import Runtime
+from curiosity_rosa_demo.agent.runtime.session import AgentSession, turn_thread
+from curiosity_rosa_demo.agent.runtime.task_skills import crash_text
 from curiosity_rosa_demo.agent.startup.web import WebServer
 from curiosity_rosa_demo.agent.tasks import Task
 from curiosity_rosa_demo.domain.adapter_status import Status

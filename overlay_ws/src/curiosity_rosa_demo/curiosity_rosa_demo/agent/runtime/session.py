@@ -30,8 +30,8 @@ from curiosity_rosa_demo.agent.react.plan import cancel_plan
 from curiosity_rosa_demo.agent.react.rehearse import compare_approved
 from curiosity_rosa_demo.agent.react.turn import TurnEnvironment, TurnRequest
 from curiosity_rosa_demo.agent.react.world import GraphReader, no_graph, RoverWorld
-from curiosity_rosa_demo.agent.runtime.execution.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.runtime.halt import Halt
+from curiosity_rosa_demo.agent.runtime.rosa_loader import ModelUnavailable, RosaLoader
 from curiosity_rosa_demo.agent.skills.executor import SkillMonitor
 from curiosity_rosa_demo.agent.skills.registry import SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import fraction_of, progress_text

@@ -35,8 +35,8 @@ from typing import Any, TypeVar
 
 from curiosity_rosa_demo.agent.react.answer import NotAdmitted
 from curiosity_rosa_demo.agent.react.situation import STOW_SKILL
-from curiosity_rosa_demo.agent.runtime.execution.session import AgentSession
-from curiosity_rosa_demo.agent.runtime.execution.task_spans import TaskSpans
+from curiosity_rosa_demo.agent.runtime.session import AgentSession
+from curiosity_rosa_demo.agent.runtime.task_spans import TaskSpans
 from curiosity_rosa_demo.agent.skills.registry import arguments_as_json, SkillRegistry
 from curiosity_rosa_demo.agent.skills.skill import BadArguments, Skill
 from curiosity_rosa_demo.agent.tasks import LifecycleState, SkillFailed, SkillRunner, Task
