@@ -28,12 +28,10 @@ from typing import Any
 
 from curiosity_rosa_demo.agent import console
 from curiosity_rosa_demo.agent.interfaces.console_client import main as client_main
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
+from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import (
     AgentApi,
     AgentRefused,
     AgentUnavailable,
-)
-from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import (
     ATTACHED_TEXT,
     LOST_TEXT,
     RemoteConsole,

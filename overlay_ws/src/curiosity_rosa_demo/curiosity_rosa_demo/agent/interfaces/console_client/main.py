@@ -21,16 +21,16 @@ import sys
 import threading
 import time
 
-from curiosity_rosa_demo.agent.interfaces.console_client.agent_api import (
+from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import (
     AgentApi,
     AgentRefused,
     AgentUnavailable,
     DEFAULT_URL,
     OPERATOR_VARIABLE,
+    RemoteConsole,
     TOKEN_VARIABLE,
     URL_VARIABLE,
 )
-from curiosity_rosa_demo.agent.interfaces.console_client.remote_console import RemoteConsole
 from curiosity_rosa_demo.agent.interfaces.terminal.terminal import (
     InterruptHandler,
     run_commands,
