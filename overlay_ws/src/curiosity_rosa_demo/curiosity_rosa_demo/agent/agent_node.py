@@ -481,7 +481,8 @@ class AgentApp:
             Part(stop=self.close_spans),
             Part(stop=self.close_event_threads),  # they publish the last events on a topic
             Part(self.start_recording, records.recording.close),
-            Part(stop=doors.run_task.close),  # the clients get their results while ROS still spins
+            # The clients get their results while ROS still spins.
+            Part(stop=doors.run_task.handles.close),
             Part(stop=mind.usage.close),
             Part(self.start_runtime, mind.runtime.close),  # the kernel ticks; no task runs yet
             Part(self.start_ros),
@@ -534,7 +535,7 @@ class AgentApp:
             mark_start(mark)
 
     def start_ros(self) -> None:
-        nodes = self.node, self.doors.run_task.node
+        nodes = self.node, self.doors.run_task.handles.node
         self._spin = SpinThread('agent', *nodes, on_crash=self._on_ros_failure)
         # /clock is heard from now on
         self.mind.runtime.subscribe_to_ticks(lambda state: self.body.clock.check())
@@ -578,7 +579,7 @@ class AgentApp:
             self._spin.close()
 
     def destroy_nodes(self) -> None:
-        self.doors.run_task.destroy()
+        self.doors.run_task.handles.destroy()
         self.node.destroy_node()
 
     def print_result(self, outcome: Outcome | None) -> int:

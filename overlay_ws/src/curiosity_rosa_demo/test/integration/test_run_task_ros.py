@@ -135,7 +135,8 @@ class World:
     def __init__(self, sandbox: Sandbox, robot: Robot) -> None:
         self.sandbox, self.robot = sandbox, robot
         self._server = RunTaskServer(CONFIG, robot, ready_wait_s=30.0)
-        self._spin = SpinThread('agent', self._server.node, on_crash=sandbox.crashes.append)
+        node = self._server.handles.node
+        self._spin = SpinThread('agent', node, on_crash=sandbox.crashes.append)
         self._open = True
         deep = QoSProfile(depth=1000)
         self.client = sandbox.action_client(
@@ -147,9 +148,9 @@ class World:
         if self._open:
             self._open = False
             self._server.end_goals()
-            self._server.close()
+            self._server.handles.close()
             self._spin.close()
-            self._server.destroy()
+            self._server.handles.destroy()
 
     def send(self, **goal: str) -> Sent:
         return Sent(self.sandbox, self.client, RunTask.Goal(**goal))

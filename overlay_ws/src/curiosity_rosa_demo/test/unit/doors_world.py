@@ -94,7 +94,7 @@ class DoorsWorld(AgentWorld):
 
     def close(self) -> None:
         self.action.end_goals()
-        self.action.close()
+        self.action.handles.close()
         self.autonomy.close()
         super().close()
 
@@ -202,7 +202,7 @@ def http(world: DoorsWorld) -> None:
 def action(world: DoorsWorld) -> None:
     arguments = json.dumps(world.arguments)
     request = SimpleNamespace(text='', skill=world.name, arguments_json=arguments)
-    handles = world.action._handles
+    handles = world.action.handles
     ros = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=uuid.uuid4().bytes))
     handles.begin(Goal(ros))  # type: ignore[attr-defined]
 

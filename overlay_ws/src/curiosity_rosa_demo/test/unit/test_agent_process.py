@@ -196,7 +196,7 @@ def test_the_parts_start_and_end_in_order_and_each_has_its_turn_whatever_the_oth
     assert end[0] == 'halt'
     for names, order in (
         (start, ['start_runtime', 'start_ros', 'doors.startup.start']),
-        (end, ['run_task.end_goals', 'runtime.close', 'run_task.close', 'close_ros']),
+        (end, ['run_task.end_goals', 'runtime.close', 'handles.close', 'close_ros']),
         (end, ['autonomy.close', 'runtime.close', 'close_ros', 'destroy_nodes']),
         (end, ['halt', 'records.close', 'writer.close']),
     ):

@@ -61,10 +61,6 @@ class Goal:
     cancelled: bool = False
     stops: int = 0
 
-    @property
-    def request(self) -> RunTask.Goal:
-        return self.ros.request
-
 
 class GuardedActionServer(ActionServer):
     """An action server whose exceptions go to ``failed``, such as those of a client that is gone

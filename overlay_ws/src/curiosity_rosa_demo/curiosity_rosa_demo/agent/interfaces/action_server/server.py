@@ -38,7 +38,6 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.spans import is_traceparent, TRACEPARENT
 from curiosity_rosa_demo.trace.events import SkillProgressed
 from curiosity_rosa_interfaces.action import RunTask
-from rclpy.node import Node
 
 CLIENT_NAME = 'the action'
 CLOSE_TIMEOUT_S = 3.0  # a loop that hangs longer does not end the goals; end_goals() then does
@@ -55,7 +54,8 @@ _log = logging.getLogger('curiosity_rosa.run_task')
 
 
 class RunTaskServer:
-    """Serves goals while ``node`` spins, until ``end_goals``.
+    """Serves goals while the node of ``handles`` spins, until ``end_goals``. Close the handles
+    after that.
 
     A goal that arrives while the agent starts waits ``ready_wait_s`` at most, then is aborted; a
     stop aborts it at once. A goal that says stop waits for nothing, not even for the loop.
@@ -66,52 +66,37 @@ class RunTaskServer:
         self._goals: set[Goal] = set()  # those that wait for an outcome
         self._closing = False
         self._jobs = robot.jobs(_failure)
-        self._handles = GoalHandles(
+        self.handles = GoalHandles(
             config.topics.agent.run_task,
             begin=self._begin,
             cancel=lambda goal: self._jobs.call_soon(self._cancel, goal),
             failed=_failure,
         )
 
-    @property
-    def node(self) -> Node:
-        """The node of the action. Whoever makes the server spins it."""
-        return self._handles.node
-
     def end_goals(self) -> None:
         """End all open goals and reject further ones. Their tasks continue."""
         self._closing = True
-        self._handles.refuse()
+        self.handles.refuse()
         with suppress(TimeoutError, RuntimeError):  # the loop hangs, or has ended
             self._jobs.call(self._jobs.cancel_jobs(), CLOSE_TIMEOUT_S)
         for goal in tuple(self._goals):
-            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
-
-    def close(self) -> None:
-        """Wait until the clients have their results. Call it after ``end_goals``, as late as
-        possible, while ``node`` still spins.
-        """
-        self._handles.close()
-
-    def destroy(self) -> None:
-        """Destroy ``node``, once nothing spins it. The last call."""
-        self._handles.destroy()
+            self.handles.finish(goal, Outcome(False, SERVER_CLOSED))
 
     # --- in rclpy's thread ------------------------------------------------------------------
 
     def _begin(self, goal: Goal) -> None:
-        goal.stops, text = self._robot.stop_count, goal.request.text
+        goal.stops, text = self._robot.stop_count, goal.ros.request.text
         if not is_short_stop(text):
             self._jobs.call_soon(self._accept, goal)
             return
         outcome = self._robot.stop(CLIENT_NAME)
-        outcome.add_done_callback(lambda done: self._handles.finish(goal, _stop_result(done)))
+        outcome.add_done_callback(lambda done: self.handles.finish(goal, _stop_result(done)))
 
     # --- in the loop ------------------------------------------------------------------------
 
     def _accept(self, goal: Goal) -> None:
         if self._closing:  # the goal was accepted just before refuse()
-            self._handles.finish(goal, Outcome(False, SERVER_CLOSED))
+            self.handles.finish(goal, Outcome(False, SERVER_CLOSED))
             return
         self._goals.add(goal)
         self._jobs.start_job(self._execute(goal))
@@ -133,10 +118,10 @@ class RunTaskServer:
             raise
         finally:
             self._goals.discard(goal)
-            self._handles.finish(goal, outcome)
+            self.handles.finish(goal, outcome)
 
     async def _outcome_of(self, goal: Goal) -> Outcome:
-        request = parse_goal(goal.request)
+        request = parse_goal(goal.ros.request)
         await self._wait_until_ready(goal)
         if goal.cancelled:
             return Outcome(False, CANCELLED_TEXT, code=CANCELLED)
@@ -166,16 +151,16 @@ class RunTaskServer:
                 if goal.runs:
                     step = self._robot.state().react.iter if task.name == 'react' else 0
                     kind = PROGRESS if SkillProgressed.of(event) else event.kind.value
-                    self._handles.feedback(goal, event.message, kind, step)
+                    self.handles.feedback(goal, event.message, kind, step)
             elif event.type in ENDED_EVENTS:
                 goal.runs = False
             else:
                 state = event.payload.get('after', LifecycleState.PENDING)
                 reason = event.payload.get('reason', '')
-                self._handles.feedback(goal, reason, state.name, 0)
+                self.handles.feedback(goal, reason, state.name, 0)
                 goal.runs = state.running
                 if goal.runs:
-                    self._handles.execute(goal)
+                    self.handles.execute(goal)
 
     async def _wait_until_ready(self, goal: Goal) -> None:
         """Wait until tasks can run. Raises TaskError with the reason after ``ready_wait_s``, and
