@@ -31,7 +31,7 @@ from curiosity_rosa_demo.infra.config.agent import LANGUAGES
 from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.event_thread import run_in_thread
 from curiosity_rosa_demo.trace.trace_codec import encode
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from mcp.server.lowlevel.server import Server
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -297,15 +297,14 @@ def add_mcp(app: FastAPI, robot: Robot, config: Config) -> ToolCalls:
         max_sessions=MAX_SESSIONS,
     )
     app.router.routes.append(Route(PATH, endpoint=McpEndpoint(manager)))
-    around = app.router.lifespan_context
 
     @asynccontextmanager
-    async def lifespan(inner: Any) -> AsyncIterator[Any]:
-        async with around(inner) as state, manager.run():
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with manager.run():
             try:
-                yield state
+                yield
             finally:
                 await calls.close()
 
-    app.router.lifespan_context = lifespan
+    app.include_router(APIRouter(lifespan=lifespan))
     return calls

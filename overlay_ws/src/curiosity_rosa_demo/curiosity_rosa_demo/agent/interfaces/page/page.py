@@ -19,7 +19,6 @@ from contextlib import asynccontextmanager
 import hashlib
 import logging
 from pathlib import Path
-from typing import Any
 
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem
 from curiosity_rosa_demo.agent.interfaces.page.feed import PageFeed
@@ -31,7 +30,7 @@ from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.domain.origin import caller_text, PAGE_CLIENT
 from curiosity_rosa_demo.drawing.svg import css
 from curiosity_rosa_demo.infra.config.topics import Config
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -142,7 +141,18 @@ def add_page(
     app.add_api_websocket_route('/view', views.follow)
     app.include_router(view_routes(robot, feed, library))
     app.include_router(image_routes(robot, library.picture))
-    _record_while_serving(app, feed)
+
+    @asynccontextmanager
+    async def recording(_: FastAPI) -> AsyncIterator[None]:
+        recorder = asyncio.create_task(feed.record())
+        try:
+            yield
+        finally:
+            recorder.cancel()
+            await asyncio.wait([recorder])
+            await feed.close()
+
+    app.include_router(APIRouter(lifespan=recording))
 
 
 def _history_file(path: Path | None) -> HistoryFile | None:
@@ -152,20 +162,3 @@ def _history_file(path: Path | None) -> HistoryFile | None:
     except OSError as error:
         _log.warning('event=page_history_not_kept error=%r', str(error))
         return None
-
-
-def _record_while_serving(app: FastAPI, feed: PageFeed) -> None:
-    serving = app.router.lifespan_context
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
-        async with serving(app) as state:
-            recorder = asyncio.create_task(feed.record())
-            try:
-                yield state
-            finally:
-                recorder.cancel()
-                await asyncio.wait([recorder])
-                await feed.close()
-
-    app.router.lifespan_context = lifespan
