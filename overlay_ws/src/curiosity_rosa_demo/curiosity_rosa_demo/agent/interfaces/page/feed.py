@@ -141,7 +141,7 @@ class PageFeed:
             return
         lines, self._unwritten = self._unwritten, []
         try:
-            await run_in_thread('page-history', partial(file.append, lines))
+            await run_in_thread('page-history', partial(file.append, '\n'.join(lines).encode()))
         except OSError as error:
             self.history.begin_block()
             if not self._disk_fails:  # once, not each second

@@ -293,25 +293,15 @@ def _encoded(entry: Mapping[str, Any]) -> str:
 FILES = 2  # the file and the one before
 
 
-class HistoryFile:
-    """Use it from one thread at a time. Raises OSError when the file cannot be created."""
-
+class HistoryFile(JsonLines):
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lines = JsonLines(path, max_bytes=MAX_BYTES // FILES, max_files=FILES)
+        super().__init__(path, max_bytes=MAX_BYTES // FILES, max_files=FILES)
 
     def restore(self, history: History, now: float) -> None:
         """What cannot be read is left out; ``history`` counts its lines."""
-        for path in (Path(f'{self._path}.1'), self._path):
+        for path in (Path(f'{self.path}.1'), self.path):
             try:
                 text = path.read_text(encoding='utf-8', errors='replace')
             except OSError:
                 continue
             history.restore(filter(None, text.split('\n')), now)
-
-    def append(self, lines: Iterable[str]) -> None:
-        """Raises OSError; a later call may still write."""
-        self._lines.append('\n'.join(lines).encode())
-
-    def close(self) -> None:
-        self._lines.close()
