@@ -307,8 +307,8 @@ def test_a_recording_is_shown_by_time(tmp_path: Path) -> None:
         assert [*found['captures']] == ['one'] * (second >= 4)
         seen = history.lines.count_until(BEGAN_S + second + 0.9)
         assert seen == bisect_right([4.0, 8.0], second + 0.9)
-    assert library.picture('one') == DRIVE_JPEG
-    assert library.picture('two') is None
+    assert library.pictures()['one'] == DRIVE_JPEG
+    assert 'two' not in library.pictures()
 
 
 def test_what_is_no_recording_of_the_folder_is_not_opened(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def add_page(
     app.add_route(files.folder + '/{name:path}', files.serve, include_in_schema=False)
     app.add_api_websocket_route('/view', views.follow)
     app.include_router(view_routes(robot, feed, library))
-    app.include_router(image_routes(robot, library.picture))
+    app.include_router(image_routes(robot, library.pictures))
 
     @asynccontextmanager
     async def recording(_: FastAPI) -> AsyncIterator[None]:

@@ -165,14 +165,10 @@ class RecordingLibrary:
                 self._open.popitem(last=False)
             return recording
 
-    def picture(self, event_id: str) -> bytes | None:
-        """The JPEG of the capture of a trace event in an open recording."""
-        found = (each.pictures.get(event_id) for _, each in tuple(self._open.values()))
-        return next(filter(None, found), None)
-
-    def pictures(self) -> set[str]:
-        """The events of the captures in the open recordings that have one."""
-        return {name for _, each in tuple(self._open.values()) for name in each.pictures}
+    def pictures(self) -> dict[str, bytes]:
+        """The JPEGs of the captures in the open recordings, by their events."""
+        found = (each.pictures for _, each in tuple(self._open.values()))
+        return {event_id: jpeg for each in found for event_id, jpeg in each.items()}
 
     def events(self) -> list[TraceEvent]:
         """Those of the open recordings."""

@@ -12,7 +12,7 @@ time, an event, the recordings, a rehearsal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 import json
 import math
@@ -99,7 +99,7 @@ def view_routes(robot: Robot, feed: PageFeed, library: RecordingLibrary) -> APIR
             return _view(live.document, live.lines, live.count, ages=live.ages, now=live.now)
         if recording:
             history = (await recording_of(recording)).history
-            pictures = library.pictures()
+            pictures: Collection[str] = library.pictures()
         else:
             history = feed.history
             pictures = {each.event_id for each in robot.captures()}
@@ -157,9 +157,9 @@ UNCHANGED_HEADERS = {'Cache-Control': 'private, max-age=86400, immutable'}
 
 
 def image_routes(
-    robot: Robot, recorded_picture: Callable[[str], bytes | None] = lambda event_id: None
+    robot: Robot, recorded_pictures: Callable[[], Mapping[str, bytes]] = dict
 ) -> APIRouter:
-    """``recorded_picture``: that of the capture of an event in an open recording."""
+    """``recorded_pictures``: those of the captures in open recordings, by their events."""
     router = APIRouter(prefix='/page', include_in_schema=False)
 
     @router.get('/frame.jpg')
@@ -181,7 +181,7 @@ def image_routes(
         for each in robot.captures():
             if each.event_id == event_id:
                 return _unchanged(each.picture.jpeg)
-        if (jpeg := recorded_picture(event_id)) is not None:
+        if (jpeg := recorded_pictures().get(event_id)) is not None:
             return _unchanged(jpeg)
         raise Problem(404, f'There is no capture {event_id[:100]!r}, or it is no longer kept.')
 
