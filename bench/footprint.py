@@ -20,7 +20,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 import re
 from statistics import median
 import subprocess
@@ -43,13 +43,9 @@ AROUND = 'around them'  # the runner
 @contextmanager
 def sandboxed() -> Iterator[Bench]:
     """A demo ends within it, and must leave nothing."""
-    with Sandbox() as box:
-        bench = Bench(box)
-        try:
-            yield bench
-            bench.nothing_left()
-        finally:
-            bench.close()
+    with Sandbox() as box, closing(Bench(box)) as bench:
+        yield bench
+        bench.nothing_left()
 
 
 def start(options: argparse.Namespace) -> Result:

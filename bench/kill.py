@@ -367,25 +367,21 @@ def busy(count: int) -> Iterator[None]:
 def drive(options: argparse.Namespace) -> Result:
     rows, faults, met = [], [], True
     for load in (0, BUSY):
-        with busy(load), Sandbox() as box:
-            bench = Bench(box)
-            try:
-                agent = DrivingAgent(bench)
-                for signum in (signal.SIGKILL, signal.SIGSTOP):
-                    alarms, seconds, metres = 0, [], []
-                    for _ in range(options.size):
-                        alarms += not agent.drive()
-                        took = agent.die(signum)
-                        seconds.append(took[0])
-                        metres.append(took[1])
-                    met = met and max(seconds) <= AIM_S and max(metres) <= AIM_M and not alarms
-                    name = f'{signum.name}, {load} busy processes'
-                    found = (quantile(seconds, 0.5), max(seconds), max(metres))
-                    rows.append((name, options.size, *(round(e, 3) for e in found), alarms))
-                    if max(seconds) > NEVER_S:
-                        faults.append(f'{name}: the rover drove on for {max(seconds):.1f} s')
-            finally:
-                bench.close()
+        with busy(load), Sandbox() as box, closing(Bench(box)) as bench:
+            agent = DrivingAgent(bench)
+            for signum in (signal.SIGKILL, signal.SIGSTOP):
+                alarms, seconds, metres = 0, [], []
+                for _ in range(options.size):
+                    alarms += not agent.drive()
+                    took = agent.die(signum)
+                    seconds.append(took[0])
+                    metres.append(took[1])
+                met = met and max(seconds) <= AIM_S and max(metres) <= AIM_M and not alarms
+                name = f'{signum.name}, {load} busy processes'
+                found = (quantile(seconds, 0.5), max(seconds), max(metres))
+                rows.append((name, options.size, *(round(e, 3) for e in found), alarms))
+                if max(seconds) > NEVER_S:
+                    faults.append(f'{name}: the rover drove on for {max(seconds):.1f} s')
     return Result(
         "The agent's death in a drive",
         'From the death to wheels that stand, by odometry, at top speed.',

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import contextmanager, ExitStack, suppress
+from contextlib import closing, contextmanager, ExitStack, suppress
 import http.client
 import os
 from pathlib import Path
@@ -40,6 +40,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 import psutil
 
 CHROMIUM = Path('/usr/bin/chromium')
+CHROMIUM_OPTIONS = ['--no-sandbox', '--enable-precise-memory-info']
 OPEN_MS = 60_000
 FIRST_PORT = 18_765
 ROVERS, PAGES = (1, 3), (0, 1, 5, 20)
@@ -52,29 +53,26 @@ def site(rovers: int, faults: list[str]) -> Iterator[tuple[Run, list[str], int, 
     """A demo, the addresses of its pages, the process of the first agent, and a browser."""
     if not CHROMIUM.exists():
         raise SystemExit(f'{CHROMIUM} is missing: apt-get install chromium')
-    with Sandbox() as box, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=['--no-sandbox', '--enable-precise-memory-info']
-        )
-        bench = Bench(box)
+    with (
+        Sandbox() as box,
+        sync_playwright() as playwright,
+        closing(Bench(box)) as bench,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_OPTIONS) as browser,
+    ):
         folder = box.config_dir(agent={'http': {'port': free_ports(rovers)}})
-        try:
-            run = bench.run('--rovers', str(rovers), '--config-dir', folder)
-            run.expect('The page: ', times=rovers, timeout_s=150.0)
-            urls = sorted(re.findall(r'The page: (http\S+?)/?\s', run.output()))
-            for url in urls:
-                with urllib.request.urlopen(url, timeout=90.0) as answer:
-                    answer.read()
-            agents = [p for p in bench.processes() if '__ns:=/r1' in p.cmdline()]
-            pid = next(p.pid for p in agents if any('agent_node' in w for w in p.cmdline()[:3]))
-            yield run, urls, pid, browser
-            for context in browser.contexts:  # the end of the demo is no fault of a page
-                context.close()
-            if (status := run.end()) != 0:
-                faults.append(f'run_demo.sh ended with status {status}')
-        finally:
-            browser.close()
-            bench.close()
+        run = bench.run('--rovers', str(rovers), '--config-dir', folder)
+        run.expect('The page: ', times=rovers, timeout_s=150.0)
+        urls = sorted(re.findall(r'The page: (http\S+?)/?\s', run.output()))
+        for url in urls:
+            with urllib.request.urlopen(url, timeout=90.0) as answer:
+                answer.read()
+        agents = [p for p in bench.processes() if '__ns:=/r1' in p.cmdline()]
+        pid = next(p.pid for p in agents if any('agent_node' in w for w in p.cmdline()[:3]))
+        yield run, urls, pid, browser
+        for context in browser.contexts:  # the end of the demo is no fault of a page
+            context.close()
+        if (status := run.end()) != 0:
+            faults.append(f'run_demo.sh ended with status {status}')
 
 
 def free_ports(count: int) -> int:

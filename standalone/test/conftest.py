@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 import subprocess
 
 from demo_bench import Bench
@@ -56,8 +57,5 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 @pytest.fixture
 def bench(sandbox: Sandbox) -> Iterator[Bench]:
-    bench = Bench(sandbox)
-    try:
+    with closing(Bench(sandbox)) as bench:
         yield bench
-    finally:
-        bench.close()

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 import json
 import subprocess
@@ -136,20 +137,16 @@ class Doors:
 
 @pytest.fixture(scope='module')
 def shared() -> Iterator[Doors]:
-    with Sandbox() as box:
-        bench = Bench(box)
-        try:
-            commands = box.collect(Twist, '/cmd_vel')
-            agent = {'http': {'mcp': True}}
-            config = box.config_dir(agent=agent, guardrails=RULES, triggers={'triggers': [LOW]})
-            api = Api(bench.run('--config-dir', config)).ready()
-            doors = Doors(bench, api, Goals(bench), commands)
-            assert doors.goal('mast_close').result.ok
-            yield doors
-            assert api.run.end() == 0
-            assert 'Traceback' not in api.run.output()
-        finally:
-            bench.close()
+    with Sandbox() as box, closing(Bench(box)) as bench:
+        commands = box.collect(Twist, '/cmd_vel')
+        agent = {'http': {'mcp': True}}
+        config = box.config_dir(agent=agent, guardrails=RULES, triggers={'triggers': [LOW]})
+        api = Api(bench.run('--config-dir', config)).ready()
+        doors = Doors(bench, api, Goals(bench), commands)
+        assert doors.goal('mast_close').result.ok
+        yield doors
+        assert api.run.end() == 0
+        assert 'Traceback' not in api.run.output()
 
 
 @pytest.fixture

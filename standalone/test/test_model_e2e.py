@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,26 +129,23 @@ class Stage:
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """One demo for all: to start it takes as long as ten turns."""
     artifacts = tmp_path_factory.mktemp('artifacts')
-    with Sandbox() as box, ChatServer(*STEPS) as server:
+    with Sandbox() as box, ChatServer(*STEPS) as server, closing(Bench(box)) as bench:
         llm = {'provider': 'openai', 'model': 'scripted', 'base_url': server.url}
         llm |= {'timeout_s': TIMEOUT_S, 'max_retries': 1, 'fallback': 'none'}
         config = box.config_dir(agent={'llm': llm})
-        bench, witness = Bench(box), Witness(box)
+        witness = Witness(box)
         bench.env['OPENAI_API_KEY'] = KEY
         options = ('--config-dir', config, '--artifacts', str(artifacts), '--speed', '10')
-        try:
-            run = bench.run(*options, '--stand-in', 'initial_x=3.6')
-            run.expect('Type :help')
-            yield Stage(bench, run, server, witness, artifacts / 'trace.jsonl')
-            assert run.end() == 0
-            assert witness.violations() == []
-            assert 'Traceback' not in run.output()
-            kept = [path for path in box.folder.rglob('*') if path.is_file()]
-            assert any(path.name == 'agent.log' for path in kept)
-            for path in (*kept, *artifacts.iterdir()):
-                assert KEY.encode() not in path.read_bytes(), path
-        finally:
-            bench.close()
+        run = bench.run(*options, '--stand-in', 'initial_x=3.6')
+        run.expect('Type :help')
+        yield Stage(bench, run, server, witness, artifacts / 'trace.jsonl')
+        assert run.end() == 0
+        assert witness.violations() == []
+        assert 'Traceback' not in run.output()
+        kept = [path for path in box.folder.rglob('*') if path.is_file()]
+        assert any(path.name == 'agent.log' for path in kept)
+        for path in (*kept, *artifacts.iterdir()):
+            assert KEY.encode() not in path.read_bytes(), path
 
 
 def test_a_model_drives_the_demo_from_the_dark_into_the_light(stage: Stage) -> None:
