@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from fnmatch import fnmatch
 import gzip
 import json
@@ -240,28 +240,24 @@ async def test_a_runtime_that_gives_no_tasks_holds_up_nothing_else(fault: str) -
 Ask = Callable[[str, str], tuple[int, str, bytes]]  # its answer: status, type, body
 
 
-@contextmanager
-def page_of(robot: FakeRobot) -> Iterator[Ask]:
-    """Asks the server of its page."""
-
+@pytest.fixture
+def page_url(robot: FakeRobot) -> Iterator[str]:
     def make() -> Any:
         app = create_app(robot, settings=CONFIG.agent.http)
         add_page(app, robot, CONFIG)
         return app
 
     with serve(make, CONFIG.agent.http) as url:
-
-        def ask(method: str, path: str) -> tuple[int, str, bytes]:
-            answer = httpx.request(method, f'{url}{path}', headers={'Accept': 'text/html'})
-            return answer.status_code, answer.headers.get('Content-Type', ''), answer.content
-
-        yield ask
+        yield url
 
 
 @pytest.fixture
-def ask(robot: FakeRobot) -> Iterator[Ask]:
-    with page_of(robot) as ask:
-        yield ask
+def ask(page_url: str) -> Ask:
+    def ask(method: str, path: str) -> tuple[int, str, bytes]:
+        answer = httpx.request(method, f'{page_url}{path}', headers={'Accept': 'text/html'})
+        return answer.status_code, answer.headers.get('Content-Type', ''), answer.content
+
+    return ask
 
 
 def test_stop_is_in_the_page_before_any_script_of_the_library_and_the_api_beside_it(
@@ -292,14 +288,8 @@ def test_stop_is_in_the_page_before_any_script_of_the_library_and_the_api_beside
         assert ask(method, path)[:2] == (code, 'application/problem+json'), path
 
 
-def test_the_page_runs_no_code_but_its_own(robot: FakeRobot) -> None:
-    def make() -> Any:
-        app = create_app(robot, settings=CONFIG.agent.http)
-        add_page(app, robot, CONFIG)
-        return app
-
-    with serve(make, CONFIG.agent.http) as url:
-        policy = httpx.get(url).headers['Content-Security-Policy']
+def test_the_page_runs_no_code_but_its_own(page_url: str) -> None:
+    policy = httpx.get(page_url).headers['Content-Security-Policy']
     rules = dict(each.strip().split(' ', 1) for each in policy.split(';'))
     assert rules['default-src'] == "'none'"
     assert all(each.startswith(("'self'", "'sha256-")) for each in rules['script-src'].split())
