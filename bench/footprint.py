@@ -21,15 +21,13 @@ import argparse
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-import re
 from statistics import median
 import subprocess
 import sys
 import time
-import urllib.request
 
 from _bench import cpu_percent, main, Part, Result, ROOT
-from demo_bench import Bench
+from demo_bench import Bench, read_pages
 from harness import Sandbox
 from nav_msgs.msg import Odometry
 import psutil
@@ -121,10 +119,7 @@ def rovers(options: argparse.Namespace) -> Result:
                 return all(each and abs(each[-1].twist.twist.linear.x) > 0.02 for each in odometry)
 
             run = bench.run('--rovers', str(count), *bench.options)
-            run.expect('The page: ', times=count, timeout_s=150.0)
-            for url in re.findall(r'The page: (http\S+)', run.output()):
-                with urllib.request.urlopen(url, timeout=60.0) as answer:
-                    answer.read()  # its import is the agent's last work
+            read_pages(run, count)  # their import is the agents' last work
             run.send(':mast_close')
             run.expect('[RESULT] mast_close: done', times=count)
             loads(bench, names, 3.0)  # discovery settles

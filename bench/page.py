@@ -25,16 +25,14 @@ from contextlib import closing, contextmanager, ExitStack, suppress
 import http.client
 import os
 from pathlib import Path
-import re
 import socket
 from statistics import median
 import sys
 import time
 from urllib.parse import urlsplit
-import urllib.request
 
 from _bench import cpu_percent, main, milliseconds, Part, quantile, Result
-from demo_bench import Bench, Run
+from demo_bench import Bench, read_pages, Run
 from harness import Sandbox
 from playwright.sync_api import Browser, Page, sync_playwright
 import psutil
@@ -61,11 +59,7 @@ def site(rovers: int, faults: list[str]) -> Iterator[tuple[Run, list[str], int, 
     ):
         folder = box.config_dir(agent={'http': {'port': free_ports(rovers)}})
         run = bench.run('--rovers', str(rovers), '--config-dir', folder)
-        run.expect('The page: ', times=rovers, timeout_s=150.0)
-        urls = sorted(re.findall(r'The page: (http\S+?)/?\s', run.output()))
-        for url in urls:
-            with urllib.request.urlopen(url, timeout=90.0) as answer:
-                answer.read()
+        urls = read_pages(run, rovers)
         agents = [p for p in bench.processes() if '__ns:=/r1' in p.cmdline()]
         pid = next(p.pid for p in agents if any('agent_node' in w for w in p.cmdline()[:3]))
         yield run, urls, pid, browser

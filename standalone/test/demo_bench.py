@@ -290,6 +290,15 @@ def plain(text: str) -> str:
 PAGE = re.compile(r'The page: (http://127\.0\.0\.1:\d+)/')
 
 
+def read_pages(run: Run, count: int) -> list[str]:
+    """Read the pages of ``count`` agents. Returns their addresses in order."""
+    run.expect('The page: ', times=count, timeout_s=150.0)
+    urls = sorted(PAGE.findall(run.output()))
+    for url in urls:
+        httpx.get(url, timeout=90.0).raise_for_status()
+    return urls
+
+
 class Api:
     """Of a run that has told its page's address: of its last agent, if it had several."""
 
