@@ -90,7 +90,7 @@ class SimulatedModel(BaseChatModel):
         view = replace(self.rules.view(self.turn), plan=self.turn.plan)
         decision, last = decide(view), view.steps[-1] if view.steps else None
         if isinstance(decision, Plan) and last is not None and last.tool == DECIDE_TOOL:
-            decision = FinalAnswer(refused_text(view.said, last.reason), ok=False)
+            decision = FinalAnswer(refused_text(view, last.reason), ok=False)
         if isinstance(decision, Plan):
             patch = {'action': 'propose', 'plan': decision.to_dict()}
             call = {'type': DecisionType.REPLAN.value, 'plan_patch': patch}
