@@ -114,6 +114,12 @@ class ReadyQueue:
         self._lists: dict[frozenset[str], list[tuple[Place, str]]] = {}
         self._busy: frozenset[str] = frozenset()
 
+    def __len__(self) -> int:
+        return len(self._ready)
+
+    def __contains__(self, task_id: str) -> bool:
+        return task_id in self._ready
+
     def add(self, task_id: str, place: Place, resources: frozenset[str]) -> None:
         """Add a ready task, or move a queued one to ``place``."""
         self.discard(task_id)
