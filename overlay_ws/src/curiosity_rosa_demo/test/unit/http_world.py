@@ -110,11 +110,11 @@ def served(make: Callable[[], Any], config: HttpConfig, port: int = 0) -> Iterat
 
 @contextmanager
 def serving_mcp(
-    robot: Robot, config: Config, token: str = '', port: int = 0
+    robot: Robot, config: Config, token: str = '', port: int = 0, requests_per_s: float = 1e6
 ) -> Iterator[dict[str, Any]]:
     """The app with /mcp: its ``url``, its tool ``calls`` and the ``statuses`` of its answers."""
     made: dict[str, Any] = {'statuses': []}
-    http = settings(requests_per_s=1e6)
+    http = settings(requests_per_s=requests_per_s)
 
     def app() -> Any:
         api = create_app(robot, settings=http, token=token)

@@ -210,6 +210,35 @@ def test_the_checks_of_the_http_server_are_before_it(world: Any) -> None:
     assert large.status_code == 413
 
 
+def test_a_client_that_asks_too_often_can_always_stop() -> None:
+    with FakeRobot() as robot, serving_mcp(robot, CONFIG, requests_per_s=0.5) as world:
+        headers = {'Accept': 'application/json, text/event-stream'}
+
+        def post(request: dict[str, Any]) -> httpx.Response:
+            body = {'jsonrpc': '2.0', **request}
+            return httpx.post(world['url'], json=body, headers=headers, timeout=30.0)
+
+        def call(name: str, **arguments: Any) -> httpx.Response:
+            params = {'name': name, 'arguments': arguments}
+            return post({'id': 3, 'method': 'tools/call', 'params': params})
+
+        headers['Mcp-Session-Id'] = post(HELLO).headers['mcp-session-id']
+        post({'method': 'notifications/initialized'})
+        codes = [post(PING).status_code for _ in range(5)]
+        assert (codes[0], codes[-1]) == (200, 429)
+        for stop in (call('stop'), call('say', text='Stop!')):
+            assert '"ok":true' in stop.text, stop.text
+        assert len(robot.stops) == 2
+        for other in (call('say', text='go on'), call('move_forward', duration_s=1.0), post(PING)):
+            assert other.status_code == 429
+        odd = ('', '[]', '{', '\ud800', '{"method": "tools/call", "params": []}')
+        for body in odd:
+            content = body.encode('utf-8', 'surrogatepass')
+            assert httpx.post(world['url'], content=content, headers=headers).status_code == 429
+        assert httpx.get(world['url'], headers=headers).status_code == 429
+        assert not ends(robot)
+
+
 # --- the bridge for clients that start a program ------------------------------------------------
 
 

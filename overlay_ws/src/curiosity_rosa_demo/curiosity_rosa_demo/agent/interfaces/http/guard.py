@@ -12,7 +12,7 @@ A request needs the token, or the session of a page that was opened with it. Wit
 the loopback only) a script may do everything. A browser still needs a session for requests that
 change something, so that only our own page in this browser can act. The stop alone needs no
 session there: it must also work after a restart. It has no limit of rate, and its body is not
-read. Nor has a sentence that stops: the route of lines tells which do.
+read. Nor has a sentence or a call over MCP that stops: their routes tell which do.
 
 No other page may embed or frame this server's content. There is no CORS: other origins cannot
 read responses.
@@ -51,8 +51,8 @@ BURST_WINDOW_S = 10.0  # the burst is the number of requests in this time
 BODY_TIMEOUT_S = 10.0
 FLEET_STOP_PATH = '/fleet/stop'
 STOP_PATHS = ('/stop', FLEET_STOP_PATH)
-SAY_PATH = '/say'
-OVER_RATE = 'curiosity.over_rate'  # of a scope: its Problem, if its line is no stop
+SAY_PATH, MCP_PATH = '/say', '/mcp'  # their bodies tell whether they stop
+OVER_RATE = 'curiosity.over_rate'  # of a scope: its Problem, if its body is no stop
 PUBLIC_PATH = '/healthz'  # needs no token
 FLEET_PAGE = '/fleet'
 PAGES = ('/', FLEET_PAGE)
@@ -136,7 +136,7 @@ class Guard:
             answer = self._login(request, body or b'') or self._check_access(request)
             if answer is None and _wants_page(request) and not scope[PAGE_SESSION]:
                 cookie = self._new_cookie(request)
-            receive = receive if body is None else _replay(body, receive)
+            receive = receive if body is None else replay(body, receive)
             await (answer or self._app)(scope, receive, sending)
         except Problem as problem:
             await refuse(scope, receive, sending, problem)
@@ -174,7 +174,7 @@ class Guard:
         if wait_s := self._buckets.seconds_until_granted(_client(request)):
             detail = f'Too many requests; try again in {math.ceil(wait_s)} s.'
             problem = Problem(429, detail, headers=_retry_after(wait_s))
-            if path != SAY_PATH:
+            if path not in (SAY_PATH, MCP_PATH):
                 raise problem
             request.scope[OVER_RATE] = problem
 
@@ -264,13 +264,14 @@ class Guard:
         return RedirectResponse(target, 303, {'Set-Cookie': self._new_cookie(request)})
 
 
-def _replay(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
+    """What receives ``body`` first."""
     rest: list[Message] = [{'type': 'http.request', 'body': body, 'more_body': False}]
 
-    async def replay() -> Message:
+    async def first_body() -> Message:
         return rest.pop() if rest else await receive()
 
-    return replay
+    return first_body
 
 
 def _host(request: HTTPConnection) -> str:

@@ -51,7 +51,7 @@ from curiosity_rosa_demo.agent.tasks.task import (
     TaskError,
 )
 from curiosity_rosa_demo.domain.brain_state import Json, Question, UserInterruptType
-from curiosity_rosa_demo.domain.models import json_object, TraceEvent
+from curiosity_rosa_demo.domain.models import json_object, read_json_object, TraceEvent
 from curiosity_rosa_demo.domain.origin import Origin
 from curiosity_rosa_demo.domain.refusal import RefusalCode
 from curiosity_rosa_demo.domain.skills import CANCELLED
@@ -106,7 +106,7 @@ class ToolCalls:
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Result:
         arguments = params.arguments or {}
-        if params.name == STOP or _is_stop(params.name, arguments):
+        if _is_stop(params.name, arguments):
             outcome = await asyncio.wrap_future(self._robot.stop(CLIENT_NAME))
             return told(outcome.ok, outcome.answer)
         if params.request_state is not None:
@@ -331,9 +331,22 @@ async def _wait(event: asyncio.Event, timeout_s: float) -> None:
         await asyncio.wait_for(event.wait(), timeout_s)
 
 
-def _is_stop(name: str, arguments: Json) -> bool:
+def _is_stop(name: object, arguments: Json) -> bool:
     text = arguments.get('text')
-    return name == SAY and isinstance(text, str) and is_short_stop(text)
+    return name == STOP or (name == SAY and isinstance(text, str) and is_short_stop(text))
+
+
+def is_stop_request(body: bytes) -> bool:
+    """Whether a request of JSON-RPC calls a tool that stops."""
+    try:
+        request = read_json_object(body.decode())
+    except ValueError:
+        return False
+    call: Any = request.get('params')
+    if request.get('method') != 'tools/call' or not isinstance(call, dict):
+        return False
+    arguments = call.get('arguments')
+    return _is_stop(call.get('name'), arguments if isinstance(arguments, dict) else {})
 
 
 def _is_question(task: Task) -> bool:

@@ -19,9 +19,10 @@ import logging
 from typing import Any, TypeVar
 
 import anyio
+from curiosity_rosa_demo.agent.interfaces.http.guard import MCP_PATH, OVER_RATE, replay
 from curiosity_rosa_demo.agent.interfaces.http.models import newest_as_json, TaskView
 from curiosity_rosa_demo.agent.interfaces.http.problems import Problem, refuse
-from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, ToolCalls
+from curiosity_rosa_demo.agent.interfaces.mcp.calls import GONE_KEY, is_stop_request, ToolCalls
 from curiosity_rosa_demo.agent.interfaces.mcp.tools import tools_of
 from curiosity_rosa_demo.agent.robot import Robot
 from curiosity_rosa_demo.agent.runtime.task_port import RobotBusy
@@ -249,19 +250,26 @@ async def _guarded(work: Callable[[], Awaitable[T]]) -> T:
 # --- ``/mcp``: streamable HTTP within the agent's HTTP server, behind its checks ---------------
 
 
-PATH = '/mcp'
 MAX_SESSIONS = 16
 IDLE_S = 1800.0
 SESSION_ENDED = 'The MCP session has ended; initialize a new one.'
 
 
 class McpEndpoint:
-    """The ASGI application of ``/mcp``. Token, Host, Origin, rate and size are checked outside."""
+    """The ASGI application of ``/mcp``. Token, Host, Origin and size are checked outside, and the
+    rate, but for a stop.
+    """
 
     def __init__(self, manager: StreamableHTTPSessionManager) -> None:
         self._manager = manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if (problem := scope.get(OVER_RATE)) is not None:
+            body = (await receive()).get('body', b'')  # whole: the guard has read it
+            if not is_stop_request(body):
+                await refuse(scope, receive, send, problem)
+                return
+            receive = replay(body, receive)
         gone = asyncio.Event()
         scope[GONE_KEY] = gone  # a call whose response can reach nobody ends its task
         started = complete = False
@@ -296,7 +304,7 @@ def add_mcp(app: FastAPI, robot: Robot, config: Config) -> ToolCalls:
         session_idle_timeout=IDLE_S,
         max_sessions=MAX_SESSIONS,
     )
-    app.router.routes.append(Route(PATH, endpoint=McpEndpoint(manager)))
+    app.router.routes.append(Route(MCP_PATH, endpoint=McpEndpoint(manager)))
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
