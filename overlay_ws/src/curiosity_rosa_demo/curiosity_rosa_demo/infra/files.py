@@ -6,7 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""The agent's files: where they are, the safety latch, and SQLite files for one process."""
+"""The agent's files: where they are, the safety latch, files that are replaced as a whole, and
+SQLite files for one process.
+"""
 
 from __future__ import annotations
 
