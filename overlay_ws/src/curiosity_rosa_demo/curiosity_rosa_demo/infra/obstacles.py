@@ -203,22 +203,27 @@ def _along_arc(x: Floats, y: Floats, box: Box, radius: float) -> float:
     about the point (0, ``radius``).
 
     At each distance ``rho`` from that point one point of the box's outline leads the motion: on
-    its inner side, then on its front, then, behind the axle, on its outer side (the tail swings
-    out). The box touches a return when that point has turned to the return's angle.
+    its inner side, then on its front. Beyond its outer side there is another one, behind the axle:
+    the tail swings out. The box touches a return when the first has turned to the return's angle.
     """
     rho = np.hypot(x, radius - y)
     inner, outer = max(0.0, radius - box.y_max), radius - box.y_min
     nearest = math.hypot(max(box.x_min, 0.0), inner)
     farthest = math.hypot(max(box.x_max, -box.x_min), outer)
     within = (rho >= nearest) & (rho <= farthest) & (rho > 0.0)
-    lead_x = np.minimum(box.x_max, np.sqrt(np.maximum(rho**2 - inner**2, 0.0)))
-    swings = rho > math.hypot(box.x_max, outer)
-    lead_x = np.where(swings, -np.sqrt(np.maximum(rho**2 - outer**2, 0.0)), lead_x)
-    lead = np.arcsin(np.clip(lead_x / np.maximum(rho, 1e-9), -1.0, 1.0))
+    front_x = np.minimum(box.x_max, np.sqrt(np.maximum(rho**2 - inner**2, 0.0)))
+    tail_x = -np.sqrt(np.maximum(rho**2 - outer**2, 0.0))
     angle = np.arctan2(x, radius - y)
+
+    def turned_to(lead_x: Floats, leads: NDArray[np.bool_]) -> Floats:
+        lead = np.arcsin(np.clip(lead_x / np.maximum(rho, 1e-9), -1.0, 1.0))
+        return np.where(leads, (angle - lead) % math.tau, math.inf)
+
+    by_front = turned_to(front_x, rho <= math.hypot(box.x_max, outer))
+    by_tail = turned_to(tail_x, (rho > outer) & (tail_x > box.x_min) & (tail_x < box.x_max))
     # A return beside the front half, within the margin, or outside of the tail, which swings out,
     # is touched at once; one on the inner side of the rear half is left behind.
     beside = (y >= box.y_min) & (y <= box.y_max) & (x <= box.x_max) & (x >= box.x_min)
     at_once = np.where((x > 0.0) | (y < 0.0), 0.0, math.inf)
-    turned = np.where(beside, at_once, (angle - lead) % math.tau)
+    turned = np.where(beside, at_once, np.minimum(by_front, by_tail))
     return float(np.where(within, radius * turned, math.inf).min(initial=math.inf))

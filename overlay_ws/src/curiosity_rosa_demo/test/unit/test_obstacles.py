@@ -172,6 +172,8 @@ def test_any_scan_in_any_frame_gives_a_view_that_makes_sense(
 @SHAPES
 @pytest.mark.parametrize('motion', DIRECTIONS)
 @given(st.lists(st.tuples(places, places), max_size=12), st.floats(0.0, 1.0))
+@example([(0.0, 1.5625)], 0.02)  # beside the axle: the tail swings out to it
+@example([(0.0, -1.5625)], 0.02)
 def test_within_the_free_distance_the_rover_touches_nothing_and_at_it_something(
     shape: RoverShape, motion: str, rows: list[tuple[float, float]], part: float
 ) -> None:
