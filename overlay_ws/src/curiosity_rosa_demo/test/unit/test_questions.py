@@ -329,8 +329,15 @@ def test_an_answer_names_its_source_and_the_way_on() -> None:
     )
     told = text(Topic.POSITION, with_state(BrainState(robot=odometry)))
     assert 'x = 3.00 m, y = 4.00 m, heading -90 degrees' in told
-    assert ':mast_open' in text(Topic.HOWTO, KNOWN, 'how do I open the mast?')
-    assert ':cap' in text(Topic.HOWTO, KNOWN, '怎么拍照')
+    for said, command in (
+        ('how do I open the mast?', ':mast_open'),
+        ('怎么拍照', ':cap'),
+        ('右に曲がらせるには何と入力すればいいの', ':right'),
+        ('¿cómo hago una foto?', ':cap'),
+        ('¿cómo giro a la izquierda?', ':left'),
+        ('what can you do?', ':demo, :status, :stop'),
+    ):
+        assert command in text(Topic.HOWTO, KNOWN, said), said
     for doubt, words in ((None, 'is open'), (Doubt(text=''), 'within 60 s')):
         facts = with_state(BrainState(hci=HCIState(doubt=doubt)))
         back = text(Topic.DOUBT, facts, 'shall we go forward?')

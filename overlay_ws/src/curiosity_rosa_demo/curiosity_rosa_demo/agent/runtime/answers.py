@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 import math
-import re
 
 from curiosity_rosa_demo.agent.kernel.actions import Answer
 from curiosity_rosa_demo.agent.kernel.hear import DOUBT_MAX_AGE_S
+from curiosity_rosa_demo.agent.language.lexicon import lexicon, split_words
 from curiosity_rosa_demo.agent.language.questions import order_in, Topic
 from curiosity_rosa_demo.agent.language.tables import say
 from curiosity_rosa_demo.agent.memory import event_line
@@ -45,16 +45,11 @@ from curiosity_rosa_demo.trace.events import CaptureTaken
 
 MAX_LINES = 5  # tasks or errors in one answer
 MAX_TEXT_CHARS = 120  # of a text that a user or a model determines
-_COMMANDS = (
-    (re.compile('mast|マスト|桅杆', re.IGNORECASE), ':mast_open, :mast_close, :mast_rotate'),
-    (re.compile('pictur|photo|image|写真|撮|照|图', re.IGNORECASE), ':cap'),
-    (
-        re.compile(
-            'drive|move|turn|forward|left|right|進|走|曲|动|開车|开车|前|转', re.IGNORECASE
-        ),
-        ':forward [s], :left [s], :right [s]',
-    ),
-)
+_COMMANDS = {  # by the tags of the words that a question of how to do it may have
+    ':mast_open, :mast_close, :mast_rotate': ('MAST',),
+    ':cap': ('PICTURE', 'SHOOT'),
+    ':forward [s], :left [s], :right [s]': ('GO', 'FORWARD', 'TURN', 'LEFT', 'RIGHT'),
+}
 
 
 @dataclass(frozen=True)
@@ -288,7 +283,9 @@ def _state_text(task: Task) -> str:
 
 
 def _howto(facts: AnswerFacts, language: str, text: str) -> str:
-    names = ', '.join(names for pattern, names in _COMMANDS if pattern.search(text))
+    words = split_words(text, lexicon(language))
+    tags = {tag for word in words for meaning in word.meanings for tag in meaning}
+    names = ', '.join(each for each, about in _COMMANDS.items() if not tags.isdisjoint(about))
     commands = say('reply.commands', language, names=names or ':demo, :status, :stop')
     return f'{say("answer.help", language)}\n{commands}'
 
