@@ -541,6 +541,31 @@ def test_a_pause_holds_back_more_tasks_than_the_kernel_looks_at(bench: RuntimeBe
     assert bench.session.ran[1:] == ['answer: look around', *(f'answer: {t}' for t in texts)]
 
 
+def test_resume_goes_on_past_a_task_that_ends_meanwhile(
+    bench: RuntimeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.runs('look around')
+    for text in ('one', 'two'):
+        bench.console.handle_line(text)
+    bench.becomes('two', 'PENDING')
+    bench.console.handle_line(':pause')
+    bench.becomes('look around', 'PAUSED')
+    bench.until(lambda: bench.said[-1].startswith('paused '), 'an answer')
+    runner, ended = bench.runtime.runner, bench.task('one').id
+    resume = runner.resume
+
+    async def resume_or_end(task_id: str) -> None:
+        if task_id == ended:
+            await runner.cancel(ended)
+        await resume(task_id)
+
+    monkeypatch.setattr(runner, 'resume', resume_or_end)
+    bench.console.handle_line(':resume')
+    bench.finish()
+    assert bench.session.ran[1:] == ['answer: look around', 'answer: two']
+    assert any('has ended: CANCELLED' in each for each in bench.said)
+
+
 def test_a_pause_holds_what_waits_for_a_retry_or_for_another_task(bench: RuntimeBench) -> None:
     submit = bench.runtime.runner.submit
     bench.session.fails = 'it is dark'

@@ -329,8 +329,11 @@ class ActionDispatcher:
     async def _resume_tasks(self, task_id: str | None, reply: Reply) -> None:
         held = [task.id for task in self._held_tasks()]
         for each in held if task_id is None else [task_id]:
-            await self._runner.resume(each)
-            reply.lines.append(f'resumed {each[:8]}')
+            try:
+                await self._runner.resume(each)
+                reply.lines.append(f'resumed {each[:8]}')
+            except TaskError as error:  # the others are resumed
+                _tell(error, reply)
         if not reply.lines:
             reply.lines.append('nothing is paused')
 
