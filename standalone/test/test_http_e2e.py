@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.timeout(180)]
 def test_drive_watch_stop_survive_kill_9_and_leave(bench: Bench) -> None:
     """With a token, without which nobody comes in."""
     token = 'a-secret-that-stands-in-no-log'
-    bench.env['CURIOSITY_HTTP_TOKEN'] = token
+    bench.env['CURIOSITY_HTTP_TOKEN'] = f'{token}\n'  # as from a file
     commands = bench.box.collect(Twist, '/cmd_vel')
     config = bench.box.config_dir(agent={'http': {'port': free_port()}})
     api = Api(bench.run('--config-dir', config), token)

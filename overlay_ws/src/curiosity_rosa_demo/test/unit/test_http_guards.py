@@ -772,6 +772,8 @@ def test_others_come_in_with_a_token_only_and_it_is_long(monkeypatch: pytest.Mon
         ('localhost', 'secret', False),
         ('0.0.0.0', '', False),
         ('192.0.2.7', '  ', False),
+        ('127.0.0.1', ' \n', True),
+        ('127.0.0.1', ' secret       \n', False),
         ('rover.local', 'fifteen letters', False),
         ('0.0.0.0', SECRET, True),
     ):

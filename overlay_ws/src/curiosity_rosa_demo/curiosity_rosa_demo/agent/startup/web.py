@@ -63,9 +63,13 @@ def _first_error(error: ValueError) -> str:
     return f'{first["loc"][0]} {first["input"]!r}: {first["msg"]}'
 
 
+def _token() -> str:
+    return os.environ.get(TOKEN_VARIABLE, '').strip()  # a secret from a file ends with its line
+
+
 def check_address(settings: HttpConfig) -> None:
     """Raises ConfigError when other machines could connect without a token, or it is short."""
-    token = os.environ.get(TOKEN_VARIABLE, '')
+    token = _token()
     if not settings.enabled or (settings.host == DEFAULT_HOST and not token):
         return  # the import below would delay the start
     from curiosity_rosa_demo.agent.interfaces.http.access import check_binding
@@ -120,8 +124,7 @@ class WebServer:
         from curiosity_rosa_demo.agent.interfaces.page.page import add_page
 
         robot, config = self._robot, self._config
-        token = os.environ.get(TOKEN_VARIABLE, '')
-        app = create_app(robot, settings=config.agent.http, token=token)
+        app = create_app(robot, settings=config.agent.http, token=_token())
         if config.agent.http.mcp:  # a large import, so only where it is used
             from curiosity_rosa_demo.agent.interfaces.mcp.server import add_mcp
 

@@ -84,7 +84,7 @@ class AgentApi:
         self.url, self.client = url.rstrip('/'), client
         self.operator = operator_name(operator)
         self._caller = {'client': client, 'operator': self.operator}
-        token = os.environ.get(TOKEN_VARIABLE, '') if token is None else token
+        token = os.environ.get(TOKEN_VARIABLE, '').strip() if token is None else token
         self._http = httpx.Client(
             base_url=self.url,
             headers={'Authorization': f'Bearer {token}'} if token else {},

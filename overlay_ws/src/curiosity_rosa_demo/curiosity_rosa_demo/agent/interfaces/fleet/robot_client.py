@@ -62,7 +62,7 @@ class RobotClient:
         stop_timeout_s: float = STOP_TIMEOUT_S,
     ) -> None:
         self.name, self.url = robot.name, robot.url
-        token = os.environ.get(robot.token_variable, '')
+        token = os.environ.get(robot.token_variable, '').strip()
         self._headers = {'Authorization': f'Bearer {token}'} if token else {}
         self._read_timeout_s, self._stop_timeout_s = read_timeout_s, stop_timeout_s
         self._tls = ssl.create_default_context() if robot.url.startswith('https:') else False

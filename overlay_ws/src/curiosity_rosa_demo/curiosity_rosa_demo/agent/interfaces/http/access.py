@@ -35,12 +35,12 @@ _HOST = re.compile(r'(\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:[0-9]{1,5})?', re.ASCII)
 
 def check_binding(settings: HttpConfig, token: str) -> None:
     """Raises ConfigError when other machines could connect without a token, or it is short."""
-    if not is_loopback(settings.host) and not token.strip():
+    if not is_loopback(settings.host) and not token:
         raise ConfigError(
             f'agent.yaml: http.host is {settings.host!r}, which other machines can reach: set the '
             'environment variable CURIOSITY_HTTP_TOKEN to a long secret, or http.host to 127.0.0.1'
         )
-    if 0 < len(token.strip()) < MIN_TOKEN_CHARS:
+    if 0 < len(token) < MIN_TOKEN_CHARS:
         raise ConfigError(
             f'agent.yaml: http.host is {settings.host!r}, and CURIOSITY_HTTP_TOKEN is too short '
             f'to be secret: it needs at least {MIN_TOKEN_CHARS} characters; '

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _headers() -> dict[str, str]:
-    token = os.environ.get(TOKEN_VARIABLE, '')
+    token = os.environ.get(TOKEN_VARIABLE, '').strip()
     return {'Authorization': f'Bearer {token}'} if token else {}
 
 
