@@ -354,9 +354,28 @@ def test_a_model_is_stuck_without_a_gain_and_only_then() -> None:
         assert bool(reason) is bool(why)
 
 
+def test_half_of_each_budget_of_a_search_is_kept_for_the_routine() -> None:
+    good = entry('capture_and_score', score=0.9, is_good=True)
+    for name, most in (('steps', 80), ('cost', 1000.0), ('metres', 200.0), ('seconds', 3600.0)):
+        for goal, told, share, kept in (
+            (FIND, [], 0.6, True),
+            (FIND, [], 0.5, False),
+            (FIND, [good], 0.6, False),
+            ('Drive forward 90 m.', [], 0.6, False),
+        ):
+            turn, env = turn_of(goal, *told)
+            turn.spend(**{name: type(most)(most * share)})
+            assert stuck_reason(turn, env).startswith('The rest of the') is kept
+
+
 WEAK: dict[str, tuple[Reply, ...]] = {
     'repeats': (call('get_status'),),
     'is refused': (call('fly'),),
+    'gives up after a refusal': (
+        call('fly'),
+        *[call('decide', type='ABORT', reason='I cannot fly.')] * 2,
+        call('get_status'),
+    ),
     'talks': (Say('I will look.'),),
     'wastes': (call('mast_open'), call('mast_rotate'), call('mast_close')) * 9,
 }

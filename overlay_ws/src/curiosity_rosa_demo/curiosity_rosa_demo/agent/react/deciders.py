@@ -33,7 +33,7 @@ from curiosity_rosa_demo.agent.react.plan import (
     record_step,
     trace_steps,
 )
-from curiosity_rosa_demo.agent.react.prompt import calls_of, inputs_of
+from curiosity_rosa_demo.agent.react.prompt import CallMessages, calls_of, inputs_of
 from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     exchange_to_retry,
@@ -229,6 +229,7 @@ class ModelDecider:
 
     def __init__(self, env: TurnEnvironment, agent: Any) -> None:
         self._env, self.agent, self.rules = env, agent, RuleDecider(env)
+        self._calls = CallMessages()
 
     def decide(self, turn: Turn) -> Choice:
         env, fallback = self._env, self._env.fallback
@@ -308,12 +309,14 @@ class ModelDecider:
             raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
         if not said.strip():
             raise UnusableAnswer(f'The model gave up the {act} without a reason.')
+        if turn.refused_in_a_row and rules_may_decide(turn, self._env):  # no veto: it would act
+            raise UnusableAnswer(f'The model gave up the {act} after a refusal.', said)
         return choice
 
     def _answer(self, turn: Turn, rejected: Sequence[BaseMessage]) -> Choice:
         kind, env = thought_kind(turn), self._env
         sentences = SentenceStream(lambda text: env.trace(kind, text))
-        inputs, llm = inputs_of(turn, env, rejected), env.config.agent.llm
+        inputs, llm = inputs_of(turn, env, self._calls, rejected), env.config.agent.llm
         try:
             message = decide(self.agent, inputs, llm, env.cancellation, sentences)
             text = message.text().strip()

@@ -13,7 +13,7 @@ A policy's model has a prompt of its own: agent/policy/chat_policy.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 import json
 from typing import Any
 
@@ -78,8 +78,20 @@ def make_tools(skills: Iterable[Skill]) -> list[BaseTool]:
     return [*offered, tool(DECIDE_TOOL, f'{TOOL_DESCRIPTION} Cost: 0.', DecideArguments)]
 
 
+class CallMessages:
+    """The calls of a turn as messages, each made once: a turn may have many."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[Exchange, list[BaseMessage]]] = []
+
+    def of(self, calls: Iterable[Exchange]) -> list[BaseMessage]:
+        made = {id(call): messages for call, messages in self._made}
+        self._made = [(call, made.get(id(call)) or _messages_of(call)) for call in calls]
+        return [message for _, messages in self._made for message in messages]
+
+
 def inputs_of(
-    turn: Turn, env: TurnEnvironment, rejected: Sequence[BaseMessage] = ()
+    turn: Turn, env: TurnEnvironment, calls: CallMessages, rejected: Sequence[BaseMessage] = ()
 ) -> dict[str, Any]:
     """The inputs of one decision. ``rejected``, if any, shows the model its last answer and why it
     is asked again.
@@ -91,19 +103,20 @@ def inputs_of(
     return {
         'input': turn.goal,
         'chat_history': [*context, *env.history],
-        'agent_scratchpad': [each for call in turn.exchanges for each in _messages_of(call)],
+        'agent_scratchpad': calls.of(turn.exchanges),
         'pictures': {each.call_id: each.picture for each in turn.exchanges if each.picture},
         'rejected': rejected,
     }
 
 
-def _messages_of(each: Exchange) -> Iterator[BaseMessage]:
+def _messages_of(each: Exchange) -> list[BaseMessage]:
     """The call and its result; nothing while that is not known."""
-    if each.result is not None:
-        call: Any = {'name': each.tool, 'args': each.arguments, 'id': each.call_id}
-        named = {'name': each.tool}
-        yield AIMessage(content=each.thought, tool_calls=[call])
-        yield ToolMessage(to_json(each.result), tool_call_id=each.call_id, additional_kwargs=named)
+    if each.result is None:
+        return []
+    call: Any = {'name': each.tool, 'args': each.arguments, 'id': each.call_id}
+    named = {'name': each.tool}
+    result = ToolMessage(to_json(each.result), tool_call_id=each.call_id, additional_kwargs=named)
+    return [AIMessage(content=each.thought, tool_calls=[call]), result]
 
 
 def calls_of(message: AIMessage) -> tuple[Exchange, ...]:

@@ -40,6 +40,7 @@ from langchain_core.messages import AIMessage
 STOPS = ('move_stop', 'stop_base')
 LIGHT = ('light', 'explore')  # verbs whose goal is a good picture
 GOOD_PICTURE = 'good picture'
+RESERVE = 0.5  # the share of each budget of a turn that is kept for the rule model
 REPEATS = 2  # equal calls that succeed: the second shows that the first has changed nothing
 RETRY_WAIT_S = 0.5  # before a retry
 _ACTS = {
@@ -133,7 +134,9 @@ def missing_act(turn: Turn, env: TurnEnvironment) -> str:
 
 
 def stuck_reason(turn: Turn, env: TurnEnvironment) -> str:
-    """Why the model makes no progress; empty while it does."""
+    """Why the model makes no progress, or has had its share; empty while it may go on."""
+    if why := _share_reason(turn, env):
+        return why
     patience, resources = env.config.guardrails.patience, _resources_of(env)
     idle = _since_gain(asked_act(env.said.intent), turn.exchanges, resources)
     if not idle:
@@ -151,6 +154,22 @@ def stuck_reason(turn: Turn, env: TurnEnvironment) -> str:
     cost = sum(finite_float(each.data.get('cost')) or 0.0 for each in idle)
     if cost >= patience.idle_cost:
         return f'Calls of the model for a cost of {cost:g} brought the goal no nearer.'
+    return ''
+
+
+def _share_reason(turn: Turn, env: TurnEnvironment) -> str:
+    """The budget of which a search for the light has used the model's share; empty for none."""
+    if missing_act(turn, env) != GOOD_PICTURE:
+        return ''
+    budget = env.config.guardrails.budget
+    for used, most, name in (
+        (turn.spent.steps, env.config.agent.turn.max_steps, 'steps'),
+        (turn.spent.cost, budget.max_cost, 'cost'),
+        (turn.spent.metres, budget.max_metres, 'path'),
+        (turn.spent.seconds, budget.max_seconds, 'time'),
+    ):
+        if used > most * (1.0 - RESERVE):
+            return f'The rest of the {name} of this turn is kept for the rule model.'
     return ''
 
 
