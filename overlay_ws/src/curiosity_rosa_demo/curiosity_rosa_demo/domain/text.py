@@ -117,11 +117,13 @@ def memory_size(value: object) -> int:
     while todo:
         part = todo.pop()
         size += sys.getsizeof(part)
+        if isinstance(part, str):  # most of them
+            continue
         if isinstance(part, dict):
             todo.extend(part)
             todo.extend(part.values())
-        elif isinstance(part, list | tuple):
+        elif isinstance(part, (list, tuple)):
             todo.extend(part)
-        elif is_dataclass(part) and not isinstance(part, type):
+        elif is_dataclass(type(part)):
             todo.append(vars(part))
     return size

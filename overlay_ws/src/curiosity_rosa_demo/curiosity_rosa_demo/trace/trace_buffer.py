@@ -166,10 +166,11 @@ class EventBus:
             _log.exception('event=listener_failed name=%s', name)
 
     def _stored(self, event: object, own: bool) -> Published[Any]:
-        size = memory_size(event)
         if isinstance(event, TraceEvent):
             size = event_memory(event)
             self._trace_ids.add(event.event_id)
+        else:
+            size = memory_size(event)
         self.last_number += 1
         published = Published(self.last_number, event, own, size)
         self._ring.append(published)

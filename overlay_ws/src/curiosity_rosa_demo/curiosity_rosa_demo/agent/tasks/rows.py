@@ -16,6 +16,7 @@ from datetime import datetime, timedelta, timezone
 from functools import partial
 import json
 import math
+from operator import attrgetter
 from typing import Any
 
 from curiosity_rosa_demo.agent.tasks.task import BadTask, Task, to_json
@@ -88,6 +89,7 @@ CHANGING_COLUMNS = {
     'used_s': _SECONDS,
 }
 COLUMNS = {**FIXED_COLUMNS, **STATE, **CHANGING_COLUMNS}
+_values_of = attrgetter(*COLUMNS)
 
 
 def _set(columns: Iterable[str]) -> str:
@@ -107,8 +109,7 @@ SAVE = f'UPDATE task SET {_set([*CHANGING_COLUMNS])} {_AS_BEFORE}'
 def to_row(task: Task) -> dict[str, Any]:
     """The values of ``task`` by column. Raises BadTask if one cannot be stored exactly."""
     row = {}
-    for name, kind in COLUMNS.items():
-        value = getattr(task, name)
+    for (name, kind), value in zip(COLUMNS.items(), _values_of(task), strict=True):
         try:
             row[name] = None if value is None else kind.encode(value)
         except BadTask:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 import logging
 import os
 from pathlib import Path
@@ -56,7 +56,8 @@ MEMORY_PATH = ':memory:'
 PRUNE_PERIOD = timedelta(hours=1)
 
 R = TypeVar('R')
-Jobs = SimpleQueue[tuple[Sequence[Change] | None, Future[None]]]  # None: close the file
+Done = Callable[[Exception | None], object]  # what it has raised
+Jobs = SimpleQueue[tuple[Sequence[Change] | None, Done]]  # None: close the file
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
@@ -213,15 +214,17 @@ class TaskStore:
         changes: Sequence[Change] | None = ()
         while changes is not None:
             changes, done = jobs.get()
+            failed: Exception | None = None
             try:
                 if changes is None:
                     connection.close()
                     self._unlock()
                 else:
                     self._commit(connection, changes)
-                done.set_result(None)
             except Exception as error:  # whatever it is, the caller must learn of it
-                done.set_exception(error)
+                failed = error
+            with suppress(RuntimeError):  # the caller's loop is closed
+                done(failed)
 
     def _commit(self, connection: sqlite3.Connection, changes: Sequence[Change]) -> None:
         with self._lock if self.path == MEMORY_PATH else nullcontext():
@@ -337,10 +340,19 @@ _REFUSALS = (
 
 
 def _put(jobs: Jobs, changes: Sequence[Change] | None) -> asyncio.Future[None]:
-    done: Future[None] = Future()
-    done.set_running_or_notify_cancel()  # whoever waits may stop waiting, but cannot cancel it
-    jobs.put((changes, done))
-    return asyncio.wrap_future(done)
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+
+    def settle(error: Exception | None) -> None:
+        if done.cancelled():  # whoever waited has stopped waiting
+            return
+        if error is None:
+            done.set_result(None)
+        else:
+            done.set_exception(error)
+
+    jobs.put((changes, partial(loop.call_soon_threadsafe, settle)))
+    return done
 
 
 def store_error(error: Exception, name: str) -> StoreError:
