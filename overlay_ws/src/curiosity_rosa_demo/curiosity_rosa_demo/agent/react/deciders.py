@@ -37,6 +37,7 @@ from curiosity_rosa_demo.agent.react.prompt import CallMessages, calls_of, input
 from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     exchange_to_retry,
+    GOOD_PICTURE,
     missing_act,
     refusals_text,
     refused_too_often,
@@ -309,7 +310,8 @@ class ModelDecider:
             raise UnusableAnswer(f'The model ended without a successful {act}: {quote}', said)
         if not said.strip():
             raise UnusableAnswer(f'The model gave up the {act} without a reason.')
-        if turn.refused_in_a_row and rules_may_decide(turn, self._env):  # no veto: it would act
+        wanted_to_act = act == GOOD_PICTURE and turn.refused_in_a_row > 0  # so this is no veto
+        if wanted_to_act and rules_may_decide(turn, self._env):
             raise UnusableAnswer(f'The model gave up the {act} after a refusal.', said)
         return choice
 
