@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 import logging
 import os
 from pathlib import Path
@@ -351,7 +350,7 @@ def _put(jobs: Jobs, changes: Sequence[Change] | None) -> asyncio.Future[None]:
         else:
             done.set_exception(error)
 
-    jobs.put((changes, partial(loop.call_soon_threadsafe, settle)))
+    jobs.put((changes, lambda error: loop.call_soon_threadsafe(settle, error)))
     return done
 
 
