@@ -54,7 +54,7 @@ CONFIG = load_config()
 STEPS, TOOL = 20, 'get_status'
 OURS, ROSA = 'ours, intents and results on the disk', 'ROSA'
 TRACED, MEMORY = 'ours, with spans to a file', 'ours, in memory'
-AIM = 1.5
+AIM = 1.2
 
 
 class PlainRosa(rosa.ROSA):  # type: ignore[misc]
