@@ -81,7 +81,7 @@ if _cr_is_moved "$venv"; then
 fi
 key=$({ echo "$ros"; "$python" -VV; requirements; cat scripts/setup.sh; } | sha256sum)
 if [[ $(cat "$venv/.complete" 2>/dev/null) != "$key" ]]; then
-  say "installing Python packages into .venv (about a minute and a half the first time)"
+  say "installing Python packages into .venv (some minutes the first time)"
   recorded=$(cat "$venv/.ros" 2>/dev/null || true)
   if [[ $recorded != "$ros" ]] || ! "$venv/bin/python" -c 'import pip' 2>/dev/null; then
     rm -rf "$venv" "$root"/standalone/{build,install} "$root"/overlay_ws/{build,install}
