@@ -505,6 +505,7 @@ CHAINS = [
     (Graph(topic(CAMERA, 1, 0)), 'the simulator node is not running'),
     (Graph(topic(CAMERA, 1, 0), topic(CAPTURE, 1, 0)), f'nobody subscribes to {CAPTURE}'),
     (Graph(topic(CAMERA, 1, 0), topic(CAPTURE, 1, 1)), 'The whole chain works'),
+    (Graph(topic(CAMERA, 1, 1), topic(CAPTURE, 1, 0)), 'The whole chain works'),
 ]
 
 

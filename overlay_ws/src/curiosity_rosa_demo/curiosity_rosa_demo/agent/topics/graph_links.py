@@ -163,6 +163,7 @@ def why_no_picture(
     simulator = shown.publishers[0].node
     for each in mismatched(GraphSnapshot(topics=(shown,))):
         return link('camera_qos', shown, reasons='; '.join(each.reasons), node=each.publisher)
-    if not shown.subscriptions:
+    # The page looks at the camera itself.
+    if not shown.subscriptions and all(each.node == simulator for each in topic.subscriptions):
         return link('no_viewer', capture=capture)
     return link('picture_ok', node=camera.node, simulator=simulator, capture=capture)
