@@ -172,7 +172,7 @@ class RoverTwin:
         score = self.light.score(self.state.pose.x, self.state.pose.y)
         score = min(1.0, max(0.0, score + self.chance.gauss(0.0, self.score_noise)))
         good = score >= self.config.thresholds.quality.score_threshold
-        picture = {'image_topic': PICTURE_TOPIC, 'image_stamp_s': 0.0}
+        picture = {'image_topic': PICTURE_TOPIC, 'image_stamp_s': self._now}
         return {'score': score, 'is_good': good, **picture}
 
     def analyze_ground(self) -> dict[str, Any]:

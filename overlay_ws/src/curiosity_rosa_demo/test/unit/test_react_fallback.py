@@ -68,7 +68,8 @@ from turn_world import (
 FIND = 'Find the light.'
 NO = ApprovalAnswer(ApprovalAction.REJECT, why='not now')
 PATIENCE = SHIPPED.guardrails.patience
-FINISHES = f'; it has stepped in {PATIENCE.takeovers} times and finishes the turn.'  # told once
+STEPPED_IN = f'the rule model has stepped in {PATIENCE.takeovers} times'
+FINISHES = f'; {STEPPED_IN} and finishes the turn.'  # told once
 
 
 def by_routine(events: list[TraceEvent]) -> list[str | None]:
@@ -102,6 +103,16 @@ def test_a_model_that_keeps_failing_is_left_alone_for_a_while() -> None:
     nodes.begin('What is the rover status?')
     assert asked() == 1
     assert nodes.turn.answer == 'I am back.'
+
+
+def test_why_the_routine_decides_is_told_once_while_it_stays_so() -> None:
+    with World(Fault(401)) as world:
+        for _ in range(2):
+            world.reset(Fault(401))
+            assert world.turn(FIND).ok
+            told = [e.message for e in world.events if e.message.startswith(BY_ROUTINE)]
+            assert len(told) > len(set(told))
+            assert {text for text in told if told.count(text) > 1} == {f'{BY_ROUTINE}as before'}
 
 
 def test_a_goal_that_the_routine_does_not_understand_ends_with_the_models_failure() -> None:
@@ -339,6 +350,7 @@ STUCK: list[tuple[list[Exchange], str]] = [
         ([entry('mast_open'), entry('mast_close')] * REPEATS, 'The model called mast_close 2'),
         ([entry('fly', f'no {n}', op=False) for n in range(HALF_FAILED)], '4 calls of the'),
         ([entry('fly', 'One at a time', op=False, error_code=RefusalCode.DECLINED)] * 9, ''),
+        ([entry('capture_and_score', score=0.0, image_stamp_s=n) for n in range(3)], 'The model'),
         (LOOP * 3, ''),
         (LOOP * 4, '12 calls of the model brought the goal no nearer.'),
         ([*LOOP * 3, entry('capture_and_score', score=0.1), *LOOP * 3], ''),
@@ -472,7 +484,8 @@ def test_a_violated_safety_rule_ends_the_turn_and_latches_safe(tmp_path: Path) -
     def breaks(call: SkillCall) -> ToolResult:
         return ToolResult.failure(reason, SAFETY_VIOLATION)
 
-    skill = skill_named('drive', breaks, resources_required=['base'])
+    errors = dict(SHIPPED.skills.error_map)  # as make_registry gives them to each skill
+    skill = skill_named('drive', breaks, resources_required=['base'], error_map=errors)
     with AgentWorld(tmp_path, call('drive'), DONE, skills=(skill,)) as world:
         world.submit('react', text='Drive.')
         world.until(lambda: world.state.tasks.mode is Mode.SAFE, 'SAFE')

@@ -231,6 +231,7 @@ class ModelDecider:
     def __init__(self, env: TurnEnvironment, agent: Any) -> None:
         self._env, self.agent, self.rules = env, agent, RuleDecider(env)
         self._calls = CallMessages()
+        self._told = 0, ''  # the turn, and the last reason against the model: it is told once
 
     def decide(self, turn: Turn) -> Choice:
         env, fallback = self._env, self._env.fallback
@@ -272,9 +273,11 @@ class ModelDecider:
     def _by_rules(self, turn: Turn, why: str, data: Json | None = None) -> Choice:
         """``why``: the reason against the model."""
         if turn.takeovers >= self._most_takeovers:
-            times = count_text(turn.takeovers, 'time')
-            why = f'{why.removesuffix(".")}; it has stepped in {times} and finishes the turn.'
-        text = f'The rule model decides this step: {why}'
+            steps_in = f'the rule model has stepped in {count_text(turn.takeovers, "time")}'
+            why = f'{why.removesuffix(".")}; {steps_in} and finishes the turn.'
+        before, self._told = self._told, (id(turn), why)
+        told = 'as before' if before == self._told else why
+        text = f'The rule model decides this step: {told}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
         return self.rules.decide(turn)
 

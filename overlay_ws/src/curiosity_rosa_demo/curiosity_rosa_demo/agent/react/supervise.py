@@ -43,6 +43,7 @@ GOOD_PICTURE = 'good picture'
 RESERVE = 0.5  # the share of each budget of a turn that is kept for the rule model
 REPEATS = 2  # equal calls that succeed: the second shows that the first has changed nothing
 RETRY_WAIT_S = 0.5  # before a retry
+_NO_NEWS = ('cost', 'note', 'image_stamp_s')  # in a result: each picture has its own stamp
 _ACTS = {
     **TOOLS,
     **dict.fromkeys(('goto', 'home', 'back'), MOTIONS[0]),
@@ -209,7 +210,7 @@ def comparable(result: ToolResult) -> tuple[bool, str, Json]:
     data = {
         key: round(value, 2) if isinstance(value, float) else value
         for key, value in result.data.items()
-        if key not in ('cost', 'note')
+        if key not in _NO_NEWS
     }
     return result.ok, result.error_reason, data
 
