@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.brain_state import (
 )
 from curiosity_rosa_demo.domain.models import Json, Model
 from curiosity_rosa_demo.domain.task_state import LifecycleState
+from curiosity_rosa_demo.domain.text import count_text
 from curiosity_rosa_demo.infra.config.limits import Thresholds
 from curiosity_rosa_demo.infra.config.topics import Config
 
@@ -112,7 +113,8 @@ def _mode(state: BrainState, safe_reason: str) -> tuple[Mode, str]:
         return Mode.IDLE, interrupt_reason
     if any(wants_to_run(task) for task in state.tasks.queue):
         return Mode.EXEC, 'there are tasks to do'
-    return Mode.IDLE, 'nothing to do'
+    held = sum(task.held for task in state.tasks.queue)
+    return Mode.IDLE, f'{count_text(held, "task")} held' if held else 'nothing to do'
 
 
 # --- Orders in SAFE -----------------------------------------------------------------------------

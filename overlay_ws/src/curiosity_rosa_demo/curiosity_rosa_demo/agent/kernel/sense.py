@@ -370,7 +370,7 @@ def _world_summary(robot: RobotState, zones: list[str]) -> str:
         parts.append(f'nearest return in its way {robot.scan_min_m:.1f} m')
     if no_view := view_problem(robot):
         parts.append(no_view)
-    parts += [f'in {zone}' for zone in zones]
+    parts += [f'in zone {zone}' for zone in zones]
     if robot.estop:
         parts.append('e-stop pressed')
     if robot.silent:

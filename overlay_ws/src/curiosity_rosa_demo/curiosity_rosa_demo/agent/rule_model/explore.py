@@ -135,7 +135,8 @@ def go_to_the_next_look(view: TurnView) -> Decision:
     if not look.tool:
         return view.capture('arrived')
     where = {'x': f'{look.x:.1f}', 'y': f'{look.y:.1f}'}
-    why = view.why('planned_look', **where, chance=f'{100 * look.good:.0f}')
+    chance = f'{100 * look.good:.0f}' if look.good >= 0.005 else '<1'
+    why = view.why('planned_look', **where, chance=chance)
     return _drive(view, ToolCall(look.tool, why, {'duration_s': view.seconds(look.seconds)}))
 
 

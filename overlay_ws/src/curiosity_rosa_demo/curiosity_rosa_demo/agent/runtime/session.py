@@ -64,7 +64,13 @@ from curiosity_rosa_demo.infra.config.topics import Config
 from curiosity_rosa_demo.infra.ros_io import ServiceFailed
 from curiosity_rosa_demo.infra.spans import current_span, span
 from curiosity_rosa_demo.tools.rover_client import RoverClient
-from curiosity_rosa_demo.trace.events import ModelCalled, SkillProgressed, TurnStarted, with_task
+from curiosity_rosa_demo.trace.events import (
+    ModelCalled,
+    SkillProgressed,
+    TurnFailed,
+    TurnStarted,
+    with_task,
+)
 from curiosity_rosa_demo.trace.reporter import (
     summary_of,
     trace_result,
@@ -223,7 +229,7 @@ class AgentSession:
     def run_skill(self, name: str, cancellation: Cancellation, **arguments: Any) -> Outcome:
         """Run one skill by name, for the order of this context. Raises TurnCancelled."""
         order = replace(current_order(), call=Operation(name, arguments))
-        with self._active(cancellation), under_order(order):
+        with self._active(cancellation, name), under_order(order):
             self._reset_budget()
             data = {'origin': order.origin.value}
             self.trace(TraceKind.ACT, call_text(name, arguments), tool_name=name, data=data)
@@ -297,14 +303,19 @@ class AgentSession:
             self.world.reset_budget()
 
     @contextmanager
-    def _active(self, cancellation: Cancellation) -> Iterator[None]:
-        """A turn or a skill runs in this context. Raises TurnCancelled."""
+    def _active(self, cancellation: Cancellation, skill: str = '') -> Iterator[None]:
+        """A turn, or this skill, runs in this context. Raises TurnCancelled."""
         cancellation.check()
         self.current_activity = CurrentActivity('thinking', time.monotonic())
         try:
             yield
         except TurnCancelled as cancelled:
-            self.trace(TraceKind.ERROR, str(cancelled), ok=False, error_reason=str(cancelled))
+            why = str(cancelled)
+            if skill:
+                failed = {'tool_name': skill, 'ok': False, 'error_reason': why}
+                self.trace(TraceKind.ERROR, f'{skill}: {why}', **failed)
+            else:
+                self.trace(**TurnFailed(False, None, why).trace_fields(why))
             raise
         finally:
             self.current_activity = None
