@@ -44,7 +44,7 @@ FIRST_PORT = 18_765
 ROVERS, PAGES = (1, 3), (0, 1, 5, 20)
 STOPS, SETTLE_S = 40, 3.0
 TABS, STOP_EVERY_S, DRIVE_S, AIM_PERCENT = 20, 15.0, 2.0, 2.0  # of the soak
-MOST_DRIVES = 800  # that fill the lists of a page
+MOST_REFUSALS, REFUSE_EVERY_S = 1500, 0.1  # that fill the lists of a page
 FULL = """() => {
     const { lines, document: { time, tasks } } = window.curiosity.view;
     return lines.length >= 500 && time.marks.length >= 500 && Object.keys(tasks).length >= 30;
@@ -159,16 +159,18 @@ def soak(options: argparse.Namespace) -> Result:
     faults: list[str] = []
     samples: list[tuple[float, float, list[float]]] = []  # RSS, heap, stops of a sixth of the time
     with site(1, faults) as (run, [url], pid, browser):
-        run.send(':mast_close')
-        run.expect('[RESULT] mast_close: done')
+        run.send(':mast_open')
+        run.expect('[RESULT] mast_open: done')
         tabs = open_tabs(browser, url, 1 if options.smoke else TABS, faults)
-        for _ in range(2 if options.smoke else MOST_DRIVES):
+        for _ in range(2 if options.smoke else MOST_REFUSALS):
             run.send(':left 5')
-            stop(url, '/stop', faults)
+            tabs[0].wait_for_timeout(1000 * REFUSE_EVERY_S)
             if filled := tabs[0].evaluate(FULL):
                 break
         if not filled and not options.smoke:
             faults.append('the lists of a page were not filled')
+        run.send(':mast_close')
+        run.expect('[RESULT] mast_close: done')
         for _ in range(6):
             until = time.monotonic() + (1.0 if options.smoke else 10.0 * options.size)
             taken: list[float] = []
@@ -186,7 +188,7 @@ def soak(options: argparse.Namespace) -> Result:
     return Result(
         'Pages that stay open',
         f'{TABS} tabs before a rover that drives and is stopped every {STOP_EVERY_S:g} s. Drives '
-        'that were stopped at once have filled what a page keeps: lines, marks and tasks.',
+        'that were refused have filled what a page keeps: lines, marks and tasks.',
         ('part of the time', 'agent RSS MB', 'heap of a page, MB', 'stop, median ms'),
         [
             (f'{number} of 6', round(rss, 1), round(heap, 2), round(1e3 * quantile(taken, 0.5)))
