@@ -151,7 +151,7 @@ def approval_of_a_task_stands_in_the_conversation_and_in_the_trace(api: Api, pag
     entry.get_by_role('button', name='Approve').click()
     expect(page.locator('.approval')).to_have_count(0)
     expect(entry).to_contain_text('Asking: mast_open')
-    expect(entry).to_contain_text('Answer: mast_open(origin="http") approve')
+    expect(entry).to_contain_text('Answer to mast_open(origin="http"): approve')
     expect(page.locator('tr.task').first).to_contain_text('completed')
     page.get_by_label('Task of the trace that is shown').select_option(task['id'])
     lines = page.locator('.lines .text')

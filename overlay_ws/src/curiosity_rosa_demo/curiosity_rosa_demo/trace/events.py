@@ -147,9 +147,9 @@ class QuestionAnswered(TypedEvent):
     asked: str = ''
 
     def text(self) -> str:
-        by = f' by {self.by}' if self.by else ''
+        by = f', by {self.by}' if self.by else ''
         why = f': {self.why}' if self.why else ''
-        return f'Answer: {self.asked or self.question_id} {self.answer}{by}{why}'
+        return f'Answer to {self.asked or self.question_id}: {self.answer}{by}{why}'
 
 
 class SkillProgressed(TypedEvent):

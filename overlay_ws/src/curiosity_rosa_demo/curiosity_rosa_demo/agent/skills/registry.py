@@ -170,7 +170,8 @@ def make_registry(config: Config) -> SkillRegistry:
                 raise BadSkill(f'{entry.value} made a {kind}; it must make a Skill')
             registry.register(_configured(skill, config))
         except (Exception, SystemExit) as error:  # whatever the code of others does
-            why = f'{type(error).__name__}: {one_line(str(error)) or "no reason given"}'
+            kind = '' if isinstance(error, BadSkill) else f'{type(error).__name__}: '
+            why = f'{kind}{one_line(str(error)) or "no reason given"}'
             registry.notes.append(f'{ENTRY_POINT_GROUP}: {entry.name} is left out: {why}')
     _check_all_registered(registry, config)
     return registry
