@@ -61,13 +61,13 @@ fi
 static_checks
 if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
 
-# Three tests at a time keep both cores busy; a test of the whole product needs both for itself.
+# Three tests at a time keep both cores busy, of the whole product two: they wait for the rover.
 # Pytest's status 5, "no tests found", is a failure.
 limit_s=1200
 unit() { python -m pytest -n 3 --dist worksteal -m "$without_nodes" --timeout "$limit_s" --durations 15 "$@"; }
 browser() { python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5; }
 ros() { python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 "$@"; }
-end_to_end() { python -m pytest standalone/test -m e2e --durations 15; }
+end_to_end() { python -m pytest standalone/test -m e2e -n 2 "${by_file[@]}" --durations 15; }
 
 if [[ -z $depth ]]; then
   status=0

@@ -112,7 +112,7 @@ def test_a_model_of_ones_own(bench: Bench, sandbox: Sandbox) -> None:
     Path(folder, 'agent.yaml').write_text(config, encoding='utf-8')
     sandbox.run([sys.executable, str(ROOT / 'examples/chat_server.py'), port], 'chat_server')
     wait_until(lambda: answers(port), 'the chat server', ANSWERS_S)
-    options = commands('own_model.md', 'OPENAI_API_KEY=none')
+    options = commands('own_model.md', "my_config -c 'tell")
     options[options.index('my_config')] = folder
     bench.env['OPENAI_API_KEY'] = 'none'
     shows(bench, 'own_model.md', options)
