@@ -37,13 +37,19 @@ from curiosity_rosa_demo.trace.trace_buffer import EventBus
 
 RETRY_PERIOD_S = 1.0  # between two attempts to write after a failure
 
-Waiter = asyncio.Future[TaskError | None]  # its result: why what it waits for did not happen
+Exit = asyncio.Future[None]  # the end of a skill
 
 _log = logging.getLogger('curiosity_rosa.tasks')
 
 
-def new_waiter() -> Waiter:
-    return asyncio.get_running_loop().create_future()
+class Settled(asyncio.Event):
+    """Set once it has happened, or will not, for the reason ``error``."""
+
+    error: TaskError | None = None
+
+    def settle(self, error: TaskError | None) -> None:
+        self.error = error
+        self.set()
 
 
 class StopWeight(IntEnum):
@@ -74,9 +80,9 @@ class TaskRecord:
     stored: bool  # a row has it
     unsaved: int = 0  # decided changes that are not on the disk
     refused: TaskError | None = None  # why a new task was not stored
-    ended: Waiter = field(default_factory=new_waiter)  # its end is on the disk
+    ended: Settled = field(default_factory=Settled)  # its end is on the disk
 
-    exit: Waiter | None = None  # from the decision to start its skill to the end of the skill
+    exit: Exit | None = None  # from the decision to start its skill to the end of the skill
     run: asyncio.Task[None] | None = None
     cause: StopCause | None = None
     grace: asyncio.TimerHandle | None = None
@@ -150,8 +156,8 @@ class Commits:
         self._store, self._bus = store, bus
         self._decide, self._shown, self._dropped, self._broke = decide, shown, dropped, broke
         self.decided: list[Decided] = []  # for the next commit
-        self._next: Waiter | None = None  # that commit
-        self._running: Waiter | None = None
+        self._next: Settled | None = None  # that commit
+        self._running: Settled | None = None
         self._retry: asyncio.TimerHandle | None = None  # until then nothing is written
         self._scheduled = False
 
@@ -171,7 +177,7 @@ class Commits:
         self.decided.append(Decided(record, change, event))
         record.unsaved += 1
         if self._next is None:
-            self._next = new_waiter()
+            self._next = Settled()
         self.act_soon()
 
     async def done(self) -> None:
@@ -179,7 +185,8 @@ class Commits:
         commit = self._next or self._running
         error: TaskError | None = self.failed
         if error is None and commit is not None:
-            error = await asyncio.shield(commit)
+            await commit.wait()
+            error = commit.error
         if error is not None:
             raise error
 
@@ -189,7 +196,7 @@ class Commits:
             self._retry.cancel()
             self._write()
         while self._running is not None:
-            await asyncio.shield(self._running)
+            await self._running.wait()
         if self._retry is not None:
             self._retry.cancel()
             _log.error('event=stopped_unwritten error=%r', self.failed)
@@ -208,7 +215,7 @@ class Commits:
 
     def _write(self) -> None:
         batch, self.decided, self._retry = self.decided, [], None
-        self._running, self._next = self._next or new_waiter(), None
+        self._running, self._next = self._next or Settled(), None
         done = self._store.write([each.change for each in batch])
         done.add_done_callback(lambda done: self._written(batch, done.exception()))
 
@@ -219,7 +226,7 @@ class Commits:
             self._show(batch)
         else:
             self._keep(batch, error)
-        running.set_result(self.failed)
+        running.settle(self.failed)
         self.act_soon()
 
     def _show(self, batch: list[Decided]) -> None:
@@ -243,7 +250,7 @@ class Commits:
             self._retry = asyncio.get_running_loop().call_later(RETRY_PERIOD_S, self._write)
             batch = [*batch, *self.decided]  # nothing new is stored until then
             if self._next is not None:
-                self._next.set_result(error)
+                self._next.settle(error)
                 self._next = None
         if not isinstance(error, StoreError):
             error = BadTask(str(error))

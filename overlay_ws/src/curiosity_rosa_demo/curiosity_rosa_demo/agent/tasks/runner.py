@@ -43,10 +43,10 @@ from typing import Literal, TypeVar
 
 from curiosity_rosa_demo.agent.tasks.commits import (
     Commits,
+    Exit,
     StopCause,
     StopWeight,
     TaskRecord,
-    Waiter,
 )
 from curiosity_rosa_demo.agent.tasks.rows import to_row
 from curiosity_rosa_demo.agent.tasks.runs import SkillFunction, SkillRuns, TaskSkill
@@ -263,7 +263,7 @@ class SkillRunner:
             stopped = TaskError('The runner was stopped')
             for record in self._table.records.values():
                 record.cancel_timers()
-                record.ended.set_result(stopped)
+                record.ended.settle(stopped)
             await self._store.close()
         self._phase = 'stopped'
         self._end.set()
@@ -345,7 +345,7 @@ class SkillRunner:
             raise record.refused
         return record.task
 
-    def _preempt(self, urgent: TaskRecord) -> list[Waiter]:
+    def _preempt(self, urgent: TaskRecord) -> list[Exit]:
         if not self._open or not self._table.ready.admits(urgent.plan.id):
             return []
         rank = self._table.ranks[urgent.plan.id]
@@ -535,14 +535,14 @@ class SkillRunner:
         """
         if (record := self._find(task_id)) is not None:
             try:
-                stopped = await asyncio.wait_for(asyncio.shield(record.ended), timeout)
+                await asyncio.wait_for(record.ended.wait(), timeout)
             except asyncio.TimeoutError:
                 state = record.task.state.name
                 raise TimeoutError(
                     f'Task {record.task.label} is {state} after {timeout:g} s'
                 ) from None
-            if stopped is not None:
-                raise stopped
+            if record.ended.error is not None:
+                raise record.ended.error
             return record.task
         task = self.get_task(task_id)
         assert task is not None
@@ -591,7 +591,7 @@ class SkillRunner:
         if record.task.terminal:
             self._table.remove(record)
             self._table.keep_ended(record.task)
-            record.ended.set_result(None)
+            record.ended.settle(None)
         else:
             self._runs.start_if_committed(record)
 

@@ -26,11 +26,10 @@ import logging
 
 from curiosity_rosa_demo.agent.tasks.commits import (
     Commits,
-    new_waiter,
+    Exit,
     StopCause,
     StopWeight,
     TaskRecord,
-    Waiter,
 )
 from curiosity_rosa_demo.agent.tasks.store import TaskStore
 from curiosity_rosa_demo.agent.tasks.table import BLOCKED, TaskTable
@@ -90,7 +89,7 @@ class SkillRuns:
         """Start a task to which the ready queue has assigned its resources."""
         plan, skill = record.plan, self._skill_of(record.plan)
         self.busy[plan.id] = record
-        record.exit = new_waiter()
+        record.exit = asyncio.get_running_loop().create_future()
         if skill is None or not skill.recovers:
             self._table.move(record, _S.ACTIVE)
         elif record.unobserved or plan.state is not _S.RECOVERING:
@@ -129,7 +128,7 @@ class SkillRuns:
             await asyncio.wait(exits)
         await self._commits.done()
 
-    def request_stops(self, records: Iterable[TaskRecord], cause: StopCause) -> list[Waiter]:
+    def request_stops(self, records: Iterable[TaskRecord], cause: StopCause) -> list[Exit]:
         """Of several causes, the heaviest holds. A skill that has not started ends at once: the
         commit of its start may wait for a disk. Returns the ends of the runs.
         """
