@@ -342,7 +342,7 @@ def test_a_status_beside_a_skill_does_not_take_the_skills_stop_away(bench: Bench
         bench.session.run_skill('move_forward', button, duration_s=1.0)
     # The guardrails ask for the first status.
     assert bench.rover.calls == ['get_status', 'move_forward', 'get_status', 'move_stop']
-    assert bench.said[-1] == 'Stopped by a test'
+    assert bench.said[-1] == 'move_forward: Stopped by a test'
 
 
 @pytest.mark.parametrize(('door', 'said'), [('console', 'User'), ('action', 'User (action)')])
