@@ -231,7 +231,7 @@ class ModelDecider:
     def __init__(self, env: TurnEnvironment, agent: Any) -> None:
         self._env, self.agent, self.rules = env, agent, RuleDecider(env)
         self._calls = CallMessages()
-        self._told = 0, ''  # the turn, and the last reason against the model: it is told once
+        self._told: tuple[Turn | None, str] = None, ''  # the last reason is told once in a turn
 
     def decide(self, turn: Turn) -> Choice:
         env, fallback = self._env, self._env.fallback
@@ -275,9 +275,9 @@ class ModelDecider:
         if turn.takeovers >= self._most_takeovers:
             steps_in = f'the rule model has stepped in {count_text(turn.takeovers, "time")}'
             why = f'{why.removesuffix(".")}; {steps_in} and finishes the turn.'
-        before, self._told = self._told, (id(turn), why)
-        told = 'as before' if before == self._told else why
-        text = f'The rule model decides this step: {told}'
+        (told_in, told), self._told = self._told, (turn, why)
+        is_known = told_in is turn and told == why
+        text = f'The rule model decides this step: {"as before" if is_known else why}'
         self._env.trace(TraceKind.ERROR, text, ok=False, error_reason=why, data=data)
         return self.rules.decide(turn)
 
