@@ -36,6 +36,7 @@ FENCE_SLACK_M = 0.3
 AGENT_GONE_S = 2.5  # longest motion after the agent's death: its lease, and a stop
 PRESSED_S = 2.5  # longest motion under a pressed e-stop
 EXPLAINED_S = 8.0  # a motion is explained by an act that began at most so long before
+TURNS_SUFFIX = '.react'  # of the file of turns
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,10 @@ class Judge:
     # --- what is stored -----------------------------------------------------------------------
 
     def on_write(self, file: str, synced: bool) -> None:
-        """``synced``: a commit of it outlives the loss of power."""
+        """``synced``: a commit of it outlives the loss of power. A result of a turn may wait for
+        the next act.
+        """
+        synced = synced or file.endswith(TURNS_SUFFIX)
         self._expect(synced, 'synced', f'{file} is written without a sync at each commit')
 
     def on_tasks(self, states: dict[str, str], terminal: Callable[[str], bool]) -> None:

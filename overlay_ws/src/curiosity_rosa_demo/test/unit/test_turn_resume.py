@@ -18,7 +18,8 @@ import sqlite3
 import tempfile
 from typing import Any
 
-from chat_server import Call, Reply, Say
+from chat_server import Call, Hang, Reply, Say
+from curiosity_rosa_demo.agent.llm import call as call_module
 from curiosity_rosa_demo.agent.react.ask import ApprovalAnswer, ApprovalQueue
 from curiosity_rosa_demo.agent.react.loop import TURN_LOST_TEXT, TurnCheckpointer
 from curiosity_rosa_demo.agent.react.turn import Turn
@@ -41,6 +42,7 @@ DONE = StepStatus.SUCCESS
 ROUTINE: dict[str, Any] = {'provider': 'routine', 'base_url': ''}
 # The number of a turn's commit; the two before are LangGraph's, of what the turn begins with.
 INTENT, RESULT = 3, 4
+FULL = 2  # of PRAGMA synchronous
 
 
 class Crash(BaseException):
@@ -53,12 +55,15 @@ class CrashingSaver(TurnCheckpointer):
     def __init__(self, story: Story, crash_at: int | None, *, before: bool) -> None:
         super().__init__(story.file)
         self.commits, self._story, self._crash_at, self._before = 0, story, crash_at, before
+        self._story.synced()
 
     def put(self, *args: Any) -> Any:
         self.commits += 1
         if self.commits == self._crash_at and self._before:
             raise Crash
         kept = super().put(*args)
+        if self.conn.execute('PRAGMA synchronous').fetchone() == (FULL,):
+            self._story.synced()
         if self.commits == self._crash_at:
             raise Crash
         self._story.committed()
@@ -115,6 +120,19 @@ class Story:
             finally:
                 self.commits = saver.commits
 
+    def synced(self, *files: Path) -> None:
+        """What these hold now outlives a loss of power; without arguments the whole database."""
+        self.on_disk = {each: each.read_bytes() for each in files or self.files() if each.exists()}
+
+    def lose_power(self) -> None:
+        for each in self.files():
+            each.unlink(missing_ok=True)
+        for each, content in self.on_disk.items():
+            each.write_bytes(content)
+
+    def files(self) -> tuple[Path, Path]:
+        return self.file, self.file.with_name(f'{self.file.name}-wal')
+
     def cut(self, crash_at: int, *, before: bool = False, plan: Json | None = None) -> None:
         with pytest.raises(Crash):
             self.process(crash_at, before=before, plan=plan)
@@ -154,20 +172,26 @@ def story(tmp_path: Path) -> Story:
 MOST_COMMITS = 40  # more than a whole turn has
 
 
-cuts = st.lists(st.tuples(st.integers(1, MOST_COMMITS), st.booleans()), min_size=1, max_size=3)
+# Of each: the commit, whether the crash comes before it, and whether the power fails.
+cut = st.tuples(st.integers(1, MOST_COMMITS), st.booleans(), st.booleans())
+cuts = st.lists(cut, min_size=1, max_size=3)
 
 
 @settings(max_examples=examples(12))
 @given(cuts)
-def test_a_turn_that_crashed_ends_like_one_that_did_not(cuts: list[tuple[int, bool]]) -> None:
+def test_a_turn_that_crashed_ends_like_one_that_did_not(
+    cuts: list[tuple[int, bool, bool]],
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         story = Story(folder)
         result, finished = None, list[tuple[str, ToolResult | None]]()
-        for crash_at, before in [*cuts, (None, False)]:
+        for crash_at, before, power_fails in [*cuts, (None, False, False)]:
             known, op = len(story.results()), story.kept().op
             calls_before = len(story.done())
             with suppress(Crash):
                 result = story.process(crash_at, before=before)
+            if result is None and power_fails:
+                story.lose_power()
             now = story.results()
             # What has a result keeps it, and the one in flight is told as a failure.
             assert now[: len(finished)] == finished
@@ -432,6 +456,29 @@ def test_the_last_checkpoint_is_the_newest_also_after_the_clock_was_set_back(fil
     saver.put(config, early, found.metadata, {})  # type: ignore[arg-type]
     saver.close()
     assert rows(file) == [('a', early['id'])]
+
+
+def test_a_result_is_synced_while_the_model_thinks(
+    scripted: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that hangs: a call of it is cut by a stop, after which the power fails."""
+    monkeypatch.setattr(call_module, 'MEANWHILE_S', 0.0)
+    settle, settled = TurnCheckpointer.settle, list[bool]()
+
+    def settle_once(saver: TurnCheckpointer) -> None:
+        settle(saver)
+        if scripted.results() and not settled:
+            settled.append(True)
+            scripted.synced(scripted.file)  # without its write-ahead log
+            scripted.button.cancel('stopped')
+
+    monkeypatch.setattr(TurnCheckpointer, 'settle', settle_once)
+    with suppress(TurnCancelled):
+        scripted.says(RAISE, Hang(), Hang()).process()
+    scripted.lose_power()
+    ((_, result),) = scripted.results()
+    assert result is not None
+    assert result.ok
 
 
 class Full(TurnCheckpointer):

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextvars import copy_context
 import json
 import re
@@ -37,6 +37,7 @@ from tenacity import (
 
 MAX_RETRY_WAIT_S = 8.0  # the longest pause between two attempts that the server does not ask for
 CANCEL_GRACE_S = 1.0
+MEANWHILE_S = 0.05
 MAX_CALLS = 16  # at once, with those that still run after their time limit
 ENDING_KEYS = ('finish_reason', 'stop_reason', 'done_reason')  # by provider
 _calls = threading.BoundedSemaphore(MAX_CALLS)
@@ -74,11 +75,13 @@ def decide(
     llm: LlmConfig,
     cancellation: Cancellation,
     *listeners: BaseCallbackHandler,
+    meanwhile: Callable[[], None] = lambda: None,
 ) -> Any:
     """What ``agent``, a Runnable around the model, makes of ``inputs``. Raises ModelCallFailed, of
     which UnusableAnswer is one kind, and TurnCancelled.
 
     Each attempt is a call of its own for the usage. ``listeners`` receive the text as it arrives.
+    ``meanwhile`` is called once the model has thought for MEANWHILE_S.
     A call that hangs is abandoned in its thread, so that a stop never waits for it; after
     MAX_CALLS of them no other is made.
     """
@@ -109,7 +112,9 @@ def decide(
         context = copy_context()  # the call counts for its turn and task, and knows its span
         threading.Thread(target=context.run, args=(call,), name='model-call', daemon=True).start()
         with cancellation.call_when_pressed(ended.set):
-            ended.wait(limit_s)
+            if not ended.wait(MEANWHILE_S):
+                meanwhile()
+                ended.wait(limit_s)
         cancellation.check()
         if not outcome:
             raise ModelCallFailed(f'The model did not answer within {limit_s:g} s.')

@@ -323,7 +323,9 @@ class ModelDecider:
         sentences = SentenceStream(lambda text: env.trace(kind, text))
         inputs, llm = inputs_of(turn, env, self._calls, rejected), env.config.agent.llm
         try:
-            message = decide(self.agent, inputs, llm, env.cancellation, sentences)
+            message = decide(
+                self.agent, inputs, llm, env.cancellation, sentences, meanwhile=env.settle
+            )
             text = message.text().strip()
             if message.tool_calls:
                 sentences.finish(text)

@@ -48,6 +48,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langsmith import tracing_context
 
 TURN_LOST_TEXT = 'The saved turn cannot be read, so it cannot continue; submit the goal again'
+THOUGHT_FOLLOWS = 'branch:to:think'  # LangGraph's channel
 _DELETE_OLDER_CHECKPOINTS = """
 CREATE TRIGGER newest_only AFTER INSERT ON checkpoints BEGIN
   DELETE FROM checkpoints WHERE thread_id = NEW.thread_id
@@ -60,16 +61,28 @@ END
 
 class TurnCheckpointer(SqliteSaver):
     """Keeps the newest checkpoint of each turn; a turn's thread ID is that of session.turn_thread.
-    Each is one commit with synchronous=FULL.
+    Each is one commit. One that a thought follows is on the disk with the next act, or once the
+    model has thought for a while (``settle``); every other at once.
     """
 
     def __init__(self, file: Path | str) -> None:
         self.file = file
         super().__init__(sqlite3.connect(str(file), check_same_thread=False, timeout=5.0))
         self.setup()
-        self.conn.execute('PRAGMA synchronous=FULL')
         self.conn.execute('DROP TRIGGER IF EXISTS newest_only')
         self.conn.execute(_DELETE_OLDER_CHECKPOINTS)
+
+    def put(self, config: Any, checkpoint: Any, *more: Any) -> Any:
+        level = 'NORMAL' if THOUGHT_FOLLOWS in checkpoint['channel_values'] else 'FULL'
+        with self.lock:
+            self.conn.rollback()  # of a put that failed, if any
+            self.conn.execute(f'PRAGMA synchronous={level}')
+        return super().put(config, checkpoint, *more)
+
+    def settle(self) -> None:
+        """Let what is committed outlive a loss of power. Raises sqlite3.Error."""
+        with self.lock:
+            self.conn.execute('PRAGMA wal_checkpoint(PASSIVE)')
 
     def put_writes(self, *_: Any, **__: Any) -> None:
         """Write nothing: a stage is done once the checkpoint that follows it is on the disk."""
@@ -124,6 +137,7 @@ class TurnExecutor:
         self, env: TurnEnvironment, deciders: Sequence[Decider], saver: TurnCheckpointer
     ) -> None:
         self.env, self.deciders, self._saver = env, deciders, saver
+        env.settle = saver.settle
         self.request = TurnRequest(NOTHING_SAID, Cancellation())
         self.last_result: Turn | None = None
         self.turn = Turn()

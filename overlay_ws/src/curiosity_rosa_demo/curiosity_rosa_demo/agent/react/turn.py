@@ -141,7 +141,7 @@ class TurnEnvironment:
     """What turns use, and of the running one what is not saved: ``said`` is its goal, understood
     once, ``history`` the talk before it, ``recalled`` the memory at its start. ``can_see``: the
     model gets the pictures of the turn. ``fallback``: the rule model stands in for the model;
-    None: a turn whose model fails ends.
+    None: a turn whose model fails ends. ``settle``: syncs what is saved of the turn.
     """
 
     registry: SkillRegistry
@@ -155,6 +155,7 @@ class TurnEnvironment:
     usage: UsageLedger | None = None  # None: the model's calls are not counted
     can_see: bool = False
     fallback: FallbackModel | None = None
+    settle: Callable[[], None] = lambda: None
     said: Utterance = NOTHING_SAID
     cancellation: Cancellation = field(default_factory=Cancellation)
     history: Sequence[BaseMessage] = ()
