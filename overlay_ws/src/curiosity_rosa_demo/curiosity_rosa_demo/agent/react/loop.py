@@ -45,6 +45,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.constants import START
 from langgraph.graph import END, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
 from langsmith import tracing_context
 
 TURN_LOST_TEXT = 'The saved turn cannot be read, so it cannot continue; submit the goal again'
@@ -104,23 +105,15 @@ class Channels(TypedDict):
     turn: str
 
 
-Next = Callable[[Channels], str]
+FOLLOWERS = {'think': ('ask', 'act'), 'ask': ('ask', 'act'), 'act': ('think', 'ask', END)}
 
 
-def compiled(
-    stage: Callable[[str], Any],
-    after_think: Next,
-    after_act: Next,
-    saver: BaseCheckpointSaver[Any],
-) -> CompiledStateGraph:
-    """The graph. ``stage`` makes each of its nodes; the others name the node that follows."""
+def compiled(stage: Callable[[str], Any], saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph:
+    """The graph. ``stage`` makes each of its nodes, whose Command names the one that follows."""
     graph = StateGraph(Channels)
-    for name in ('think', 'ask', 'act'):
-        graph.add_node(name, stage(name))
+    for name, followers in FOLLOWERS.items():
+        graph.add_node(name, stage(name), destinations=followers)
     graph.add_edge(START, 'think')
-    graph.add_conditional_edges('think', after_think, ['ask', 'act'])
-    graph.add_conditional_edges('ask', after_think, ['ask', 'act'])
-    graph.add_conditional_edges('act', after_act, ['think', 'ask', END])
     return graph.compile(checkpointer=saver)
 
 
@@ -141,7 +134,7 @@ class TurnExecutor:
         self.request = TurnRequest(NOTHING_SAID, Cancellation())
         self.last_result: Turn | None = None
         self.turn = Turn()
-        self._graph = compiled(self._stage, self._after_think, self._after_act, saver)
+        self._graph = compiled(self._stage, saver)
         self._step: Span | None = None  # of the stages since ``think``, in the turn's thread
 
     def invoke(self, inputs: dict[str, Any], *_: Any, **__: Any) -> dict[str, str]:
@@ -185,7 +178,7 @@ class TurnExecutor:
         with tracing_context(enabled=False):
             entry = self._entry(request, config)
             if not (self.turn.stop_reason and self.turn.question is None):
-                self._graph.invoke(entry, config, durability='sync')
+                self._graph.invoke(entry, config, durability='sync', output_keys=[])
 
     def _entry(self, request: TurnRequest, config: Any) -> Channels | None:
         """The graph's input; None to resume. Sets the turn. Raises TurnLost, sqlite3.Error."""
@@ -206,17 +199,17 @@ class TurnExecutor:
                 except PlanError as error:
                     raise TurnLost(f'That is no plan: {error}') from None
                 trace_plan(self.env.trace, self.turn.plan)
-            return self._saved()
+            return {'turn': self.turn.model_dump_json()}
         self.env.on_react_state(self.turn.shown())
         if saved.next == ('act',):  # it may have begun: its result is not known
             observe_interrupted(self.turn, self.env)
-            self._graph.update_state(config, self._saved(), as_node='act')
+            self._graph.update_state(config, self._saved('act'), as_node='act')
         return None
 
-    def _stage(self, name: str) -> Callable[[Channels], Channels]:
+    def _stage(self, name: str) -> Callable[[Channels], Command[str]]:
         run = {'ask': ask, 'act': act}.get(name) or self._think
 
-        def stage(_: Channels) -> Channels:
+        def stage(_: Channels) -> Command[str]:
             started_s = time.monotonic()
             if name == 'think' or self._step is None:
                 self._end_step()
@@ -225,23 +218,22 @@ class TurnExecutor:
                 run(self.turn, self.env)
             self.turn.spend(seconds=time.monotonic() - started_s)
             self.env.on_react_state(self.turn.shown())
-            return self._saved()
+            return self._saved(name)
 
         return stage
 
     def _think(self, turn: Turn, env: TurnEnvironment) -> None:
         think(turn, env, self.deciders)
 
-    def _after_think(self, _: Channels) -> str:
-        return 'act' if self.turn.question is None else 'ask'
-
-    def _after_act(self, _: Channels) -> str:
+    def _saved(self, stage: str) -> Command[str]:
+        """The turn after ``stage``, and the stage that follows."""
         if self.turn.question is not None:
-            return 'ask'
-        return END if self.turn.stop_reason else 'think'
-
-    def _saved(self) -> Channels:
-        return {'turn': self.turn.model_dump_json()}
+            follower = 'ask'
+        elif stage != 'act':
+            follower = 'act'
+        else:
+            follower = END if self.turn.stop_reason else 'think'
+        return Command(update={'turn': self.turn.model_dump_json()}, goto=follower)
 
     def _end_step(self) -> None:
         if self._step is not None:
@@ -256,7 +248,7 @@ def _step_span(number: int) -> Span:
 
 def mermaid() -> str:
     """The compiled graph as a Mermaid diagram."""
-    graph = compiled(lambda _: lambda saved: saved, lambda _: END, lambda _: END, MemorySaver())
+    graph = compiled(lambda _: lambda saved: saved, MemorySaver())
     return str(graph.get_graph().draw_mermaid())
 
 
