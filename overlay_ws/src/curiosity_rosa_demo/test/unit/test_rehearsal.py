@@ -254,6 +254,7 @@ WAYS: list[tuple[str, float, dict[str, Any], bool]] = [
     ('drive_distance', AWAY, {'distance_m': 30.0}, True),
     ('navigate_to_pose', TO_THE_LIGHT, {'x': 6.0, 'y': 0.0}, False),
     ('navigate_to_pose', TO_THE_LIGHT, {'x': -60.0, 'y': 0.0}, True),
+    ('navigate_to_pose', TO_THE_LIGHT, {'x': 60.0, 'y': 0.0}, True),  # far behind its border
     ('mast_open', AWAY, {}, False),
     (FORWARD, AWAY, {'duration_s': 'long'}, False),
 ]

@@ -193,7 +193,7 @@ EXPLORE_RULES = (
 def detour_cost(
     view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Place | None = None
 ) -> float:
-    """The price of this call, at most that of a drive, and what the planner expects of the search
+    """The price of as many drives as this call is long, and what the planner expects of the search
     after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
     motion. ``measured``: the pose, for a turn that has not asked for it.
     """
@@ -201,7 +201,8 @@ def detour_cost(
     pose = facts.pose or measured
     if pose is None or view.intent.kind != 'explore':
         return 0.0
-    after = _pose_after(pose, tool, arguments, motions_of(view, facts).speeds)
+    motions = motions_of(view, facts)
+    after = _pose_after(pose, tool, arguments, motions.speeds)
     if after is None:
         return 0.0
     belief = _light(view, pose)
@@ -210,7 +211,8 @@ def detour_cost(
     then = _look_from(view, belief, after, stowed, moved=True)
     if now is None:
         return 0.0
-    price = min(view.cost(tool), view.cost(FORWARD))  # a ride is dear for its length
+    drives = max(1.0, pose.away_m(after) / (motions.speeds.straight * motions.longest_s))
+    price = drives * view.cost(FORWARD)
     return math.inf if then is None else price + then.expected - now.expected
 
 
