@@ -65,13 +65,12 @@ if [[ -z $depth ]] && (($#)); then exec python -m pytest "$@"; fi
 # Pytest's status 5, "no tests found", is a failure.
 limit_s=1200
 unit() { python -m pytest -n 3 --dist worksteal -m "$without_nodes" --timeout "$limit_s" --durations 15 "$@"; }
-browser() { python -m pytest standalone/test -m browser -n 3 "${by_file[@]}" --durations 5; }
-ros() { python -m pytest "${with_nodes[@]}" -m ros -n 3 "${by_file[@]}" --durations 15 "$@"; }
+nodes() { python -m pytest "${with_nodes[@]}" -m 'ros or browser' -n 3 "${by_file[@]}" --durations 15 "$@"; }
 end_to_end() { python -m pytest standalone/test -m e2e -n 2 "${by_file[@]}" --durations 15; }
 
 if [[ -z $depth ]]; then
   status=0
-  for each in unit browser ros end_to_end; do
+  for each in unit nodes end_to_end; do
     "$each" || status=$?
   done
   exit "$status"
@@ -95,8 +94,8 @@ covered() {
   local each sources=("${floored[@]/#/--cov=$package/}")
   rm -rf .coverage .coverage.* run/coverage && mkdir -p run/coverage || return
   COVERAGE_FILE=$PWD/run/coverage/unit unit --cov-report= "${sources[@]}" || return
-  COVERAGE_FILE=$PWD/run/coverage/ros ros --cov-report= "${sources[@]}" || return
-  coverage combine run/coverage/unit run/coverage/ros && coverage report || return
+  COVERAGE_FILE=$PWD/run/coverage/nodes nodes --cov-report= "${sources[@]}" || return
+  coverage combine run/coverage/unit run/coverage/nodes && coverage report || return
   for each in "${floored[@]}"; do
     coverage report --include="*/curiosity_rosa_demo/$each/*" --fail-under=90 >/dev/null ||
       { echo "test.sh: coverage of $each is below 90 %" >&2; return 1; }
