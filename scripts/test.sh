@@ -44,14 +44,14 @@ with_nodes=("$tests" --ignore "$tests/unit" standalone)  # to collect all tests 
 without_nodes='not ros and not e2e and not browser'
 by_file=(--dist loadfile)  # each in domains of its own; the tests of a file share nodes
 static_checks() {
+  mypy "$package" standalone/src/curiosity_stand_in/curiosity_stand_in standalone/src/curiosity_physics/curiosity_physics \
+    standalone/runner standalone/release standalone/missions & types=$!  # as long as the others, each on one core
   ruff check .
   ruff format --check .
   lint-imports
   scripts/page.sh
-  scripts/docs.sh & docs=$!  # as long as mypy, each on one core
-  mypy "$package" standalone/src/curiosity_stand_in/curiosity_stand_in standalone/src/curiosity_physics/curiosity_physics \
-    standalone/runner standalone/release standalone/missions
-  wait "$docs"
+  scripts/docs.sh
+  wait "$types"
 }
 
 if [[ $depth == quick ]]; then
