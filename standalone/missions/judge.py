@@ -246,8 +246,8 @@ class Judge:
     # --- what is stored -----------------------------------------------------------------------
 
     def on_write(self, file: str, synced: bool) -> None:
-        """``synced``: a commit of it outlives the loss of power. A result of a turn may wait for
-        the next act.
+        """``synced``: a commit of it outlives the loss of power. Not asked of turns, whose
+        results may wait for the next act.
         """
         synced = synced or file.endswith(TURNS_SUFFIX)
         self._expect(synced, 'synced', f'{file} is written without a sync at each commit')

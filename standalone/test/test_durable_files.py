@@ -6,9 +6,9 @@
 # WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-"""What the product's SQLite files promise, store by store: each write is synced; one that fails
-leaves nothing behind; a file that cannot be used is told or set aside; what was acknowledged
-outlives the process.
+"""What the product's SQLite files promise, store by store: each write is synced, of a turn each
+that no thought follows; one that fails leaves nothing behind; a file that cannot be used is told
+or set aside; what was acknowledged outlives the process.
 """
 
 from __future__ import annotations

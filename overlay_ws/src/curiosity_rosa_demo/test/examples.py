@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 PROFILES = {'quick': 15, 'default': 30, 'thorough': 100}
-MOST = 50  # of ``examples`` in the default profile
+MOST = 100  # of ``examples`` in the default profile
 
 
 def load_profile() -> None:

@@ -86,7 +86,7 @@ class TurnCheckpointer(SqliteSaver):
             self.conn.execute('PRAGMA wal_checkpoint(PASSIVE)')
 
     def put_writes(self, *_: Any, **__: Any) -> None:
-        """Write nothing: a stage is done once the checkpoint that follows it is on the disk."""
+        """Write nothing: a stage is done once the checkpoint that follows it is written."""
 
     def delete_others(self, threads: Collection[str]) -> None:
         """Delete the checkpoints of all threads that are not in ``threads``."""
