@@ -16,6 +16,7 @@ from contextlib import contextmanager, ExitStack
 import json
 import math
 import sys
+import time
 from typing import Any
 
 from curiosity_rosa_demo.domain.models import NEED_TO_CLOSE_MAST
@@ -291,18 +292,27 @@ class AdapterWorld:
             twist.linear.x or twist.angular.z for twist in list(self.twists)
         )
 
+    def measured(self, messages: int = 1) -> list[JointState]:
+        """The next so many joint states that the rover measures. An answer may arrive before a
+        message that is older.
+        """
+        now, seen = time.time(), len(self.joints)
+
+        def fresh() -> list[JointState]:
+            found = [each for each in self.joints[seen:] if _seconds(each) > now]
+            return found if len(found) >= messages else []
+
+        return list(wait_until(fresh, f'{messages} joint states from now on'))[:messages]
+
     def mast(self) -> tuple[float, float]:
         """mast_p_joint and mast_02_joint, radians."""
-        wait_until(lambda: self.joints, 'joint states')
-        return mast_of(self.joints[-1])
+        return mast_of(self.measured()[0])
 
     def mast_stays(self, messages: int = 100) -> bool:
         """Whether the next so many joint states, 100 a second, show a mast that no command
         moves: a servo still creeps for a moment after its mast is confirmed.
         """
-        seen = len(self.joints)
-        wait_until(lambda: len(self.joints) >= seen + messages, 'joint states to go on')
-        first, *rest = (mast_of(message) for message in self.joints[seen:])
+        first, *rest = map(mast_of, self.measured(messages))
         return all(math.dist(first, each) < THRESHOLDS.mast.tolerance_rad for each in rest)
 
 

@@ -58,8 +58,7 @@ OWN = {
 
 
 def arm_is(world: AdapterWorld, pose: str) -> bool:
-    wait_until(lambda: world.joints, 'joint states')
-    message = world.joints[-1]
+    message = world.measured()[0]
     angles = dict(zip(message.name, message.position, strict=True))
     return [angles[name] for name in NAMES] == pytest.approx(POSES[pose], abs=TOLERANCE)
 
@@ -99,8 +98,7 @@ def test_the_rover_drives_only_with_its_arm_stowed(sandbox: Sandbox) -> None:
 class ArmWorld(AdapterWorld):
     def angles(self) -> list[float]:
         """Radians, in the order of the profile."""
-        wait_until(lambda: self.joints, 'joint states')
-        message = self.joints[-1]
+        message = self.measured()[0]
         measured = dict(zip(message.name, message.position, strict=True))
         return [measured[name] for name in ARM.joints]
 
@@ -112,9 +110,8 @@ class ArmWorld(AdapterWorld):
         return 0.3 < abs(self.angles()[3]) < 2.8
 
     def arm_stands(self) -> bool:
-        """Whether the newest ten joint states, half a second of the robot's, are the same."""
-        newest = [tuple(message.position) for message in self.joints[-10:]]
-        return len(newest) == 10 and len(set(newest)) == 1
+        """Whether the next ten joint states, half a second of the robot's, are the same."""
+        return len({tuple(message.position) for message in self.measured(10)}) == 1
 
     def wait_for_posture(self, posture: str) -> None:
         wait_until(lambda: self.status()['appendages'] == {'arm': posture}, f'the arm {posture}')

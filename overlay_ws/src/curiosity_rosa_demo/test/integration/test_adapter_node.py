@@ -458,8 +458,7 @@ def test_the_rover_of_a_dead_agent_stands_soon(
         world.does('move_forward')
         wait_until(world.moves, 'the rover to move')
         agent.popen.send_signal(signum)
-        wait_until(lambda: not world.moves(), 'the rover to stand')
-        assert world.stands()
+        world.wait_until_it_stands()
         # By its lease: a watchdog of heartbeats would have called it silent.
         assert world.status()['last_error_reason'] == GONE
         agent.kill(signal.SIGKILL)

@@ -212,7 +212,7 @@ def detour_cost(
     if now is None:
         return 0.0
     drives = max(1.0, pose.away_m(after) / (motions.speeds.straight * motions.longest_s))
-    price = drives * view.cost(FORWARD)
+    price = drives * min(view.cost(tool), view.cost(FORWARD))
     return math.inf if then is None else price + then.expected - now.expected
 
 
