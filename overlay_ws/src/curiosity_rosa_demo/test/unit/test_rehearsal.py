@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import pairwise
 import math
 from typing import Any
 
@@ -272,12 +273,21 @@ def test_a_long_way_from_the_light_is_a_detour() -> None:
         assert (cost > limit) is is_detour, (tool, yaw, arguments)
 
 
-def test_a_detour_is_not_driven_and_the_routine_takes_the_step() -> None:
-    away = call('navigate_to_pose', x=-60.0, y=0.0)
-    with World(call('mast_close'), away) as world:
+WASTED: list[tuple[str, dict[str, Any], str]] = [
+    ('navigate_to_pose', {'x': -60.0, 'y': 0.0}, 'The planner expects a cost of'),
+    ('mast_open', {}, 'mast_open() has just succeeded'),
+]
+
+
+@pytest.mark.parametrize(('tool', 'arguments', 'why'), WASTED)
+def test_a_waste_is_not_carried_out_and_the_routine_takes_the_step(
+    tool: str, arguments: dict[str, Any], why: str
+) -> None:
+    with World(call('mast_close'), call(tool, **arguments)) as world:
         world.turn(EXPLORE)
         told = [e.error_reason for e in world.events if e.message.startswith(BY_ROUTINE)]
         assert told[0] is not None
-        assert told[0].startswith('The planner expects a cost of')
-        asked = [e.message for e in world.events if e.kind == 'ACT']
-        assert not [text for text in asked if text.startswith('navigate_to_pose')]
+        assert told[0].startswith(why)
+        acts = [e.tool_name for e in world.events if e.kind == 'ACT']
+        assert 'navigate_to_pose' not in acts
+        assert (tool, tool) not in pairwise(acts)

@@ -38,6 +38,7 @@ from curiosity_rosa_demo.agent.react.rehearse import begin_plan, rehearse_plan
 from curiosity_rosa_demo.agent.react.supervise import (
     exchange_to_retry,
     GOOD_PICTURE,
+    is_repeat,
     missing_act,
     refusals_text,
     refused_too_often,
@@ -302,8 +303,8 @@ class ModelDecider:
     def _checked(self, turn: Turn, rejected: Sequence[BaseMessage] = ()) -> Choice:
         """The model's decision. A success is checked against the goal; an abort needs a reason."""
         choice = self._answer(turn, rejected)
-        if detour := self._detour_text(turn, choice):
-            raise UnusableAnswer(detour, '')
+        if waste := self._waste_text(turn, choice):
+            raise UnusableAnswer(waste, '')
         kind, said = _ending(choice)
         act = missing_act(turn, self._env) if kind else ''
         if not act or turn.was_rejected:
@@ -336,19 +337,20 @@ class ModelDecider:
         finally:
             sentences.close()
 
-    def _detour_text(self, turn: Turn, choice: Choice) -> str:
-        """Why the planner of the search holds the proposed motion for a waste; empty if it does
-        not.
-        """
-        if not choice.calls or not rules_may_decide(turn, self._env):
+    def _waste_text(self, turn: Turn, choice: Choice) -> str:
+        """Why the proposed call is a waste in a search for the light; empty if it is none."""
+        env, call = self._env, choice.calls[0] if choice.calls else None
+        if call is None or env.said.intent.kind != 'explore' or not rules_may_decide(turn, env):
             return ''
-        tool, arguments = choice.calls[0].tool, choice.calls[0].arguments
+        what = call_text(call.tool, call.arguments)
+        if is_repeat(turn, call, env):
+            return f'{what} has just succeeded: once more changes nothing.'
         here = Place.known(*map(turn.observation.get, ('x', 'y', 'yaw_rad')))
-        cost = detour_cost(self.rules.view(turn), tool, arguments, here)
-        if cost <= self._env.config.guardrails.patience.detour_cost:
+        cost = detour_cost(self.rules.view(turn), call.tool, call.arguments, here)
+        if cost <= env.config.guardrails.patience.detour_cost:
             return ''
         more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
-        return f'The planner expects {more} after {call_text(tool, arguments)}.'
+        return f'The planner expects {more} after {what}.'
 
 
 def _ending(choice: Choice) -> tuple[DecisionType | None, str]:

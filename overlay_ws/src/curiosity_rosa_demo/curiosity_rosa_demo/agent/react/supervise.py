@@ -158,6 +158,15 @@ def stuck_reason(turn: Turn, env: TurnEnvironment) -> str:
     return ''
 
 
+def is_repeat(turn: Turn, call: Exchange, env: TurnEnvironment) -> bool:
+    """Whether the last call was the same, and led the rover to a state or took this picture."""
+    last = turn.last_op
+    if last is None or not last.ok or (last.tool, last.arguments) != (call.tool, call.arguments):
+        return False
+    skill = env.registry.get(call.tool)
+    return skill.settings.repeatable and bool(skill.definition.resources_required)
+
+
 def _share_reason(turn: Turn, env: TurnEnvironment) -> str:
     """The budget of which a search for the light has used the model's share; empty for none."""
     if missing_act(turn, env) != GOOD_PICTURE:

@@ -194,12 +194,12 @@ def detour_cost(
     view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Place | None = None
 ) -> float:
     """The price of as many drives as this call is long, and what the planner expects of the search
-    after it, less what it expects now; 0 for what it cannot compare: no search, no pose, no
-    motion. ``measured``: the pose, for a turn that has not asked for it.
+    after it, less what it expects now; 0 for what it cannot compare: no pose, no motion.
+    ``measured``: the pose, for a turn that has not asked for it.
     """
     facts = view.beliefs
     pose = facts.pose or measured
-    if pose is None or view.intent.kind != 'explore':
+    if pose is None:
         return 0.0
     motions = motions_of(view, facts)
     after = _pose_after(pose, tool, arguments, motions.speeds)
