@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import dataclasses
-from itertools import pairwise
+from itertools import pairwise, takewhile
 import math
 from typing import Any
 
@@ -273,8 +273,9 @@ def test_a_long_way_from_the_light_is_a_detour() -> None:
         assert (cost > limit) is is_detour, (tool, yaw, arguments)
 
 
+DETOURS = "The planner expects the model's detours to cost"
 WASTED: list[tuple[str, dict[str, Any], str]] = [
-    ('navigate_to_pose', {'x': -60.0, 'y': 0.0}, 'The planner expects a cost of'),
+    ('navigate_to_pose', {'x': -60.0, 'y': 0.0}, DETOURS),
     ('mast_open', {}, 'mast_open() has just succeeded'),
 ]
 
@@ -291,3 +292,15 @@ def test_a_waste_is_not_carried_out_and_the_routine_takes_the_step(
         acts = [e.tool_name for e in world.events if e.kind == 'ACT']
         assert 'navigate_to_pose' not in acts
         assert (tool, tool) not in pairwise(acts)
+
+
+def test_small_detours_add_up() -> None:
+    turns = [call(f'turn_{side}', duration_s=9.0) for side in ('left', 'right')] * 9
+    with World(call('mast_close'), *turns) as world:
+        world.turn(EXPLORE)
+        told = [e.error_reason for e in world.events if e.message.startswith(BY_ROUTINE)]
+        assert told[0] is not None
+        assert told[0].startswith(DETOURS)
+        by_model = takewhile(lambda e: e.error_reason != told[0], world.events)
+        turned = [e for e in by_model if e.kind == 'ACT' and str(e.tool_name).startswith('turn_')]
+        assert 1 < len(turned) < len(turns)

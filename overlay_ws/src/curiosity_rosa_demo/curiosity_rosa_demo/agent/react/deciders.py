@@ -338,7 +338,9 @@ class ModelDecider:
             sentences.close()
 
     def _waste_text(self, turn: Turn, choice: Choice) -> str:
-        """Why the proposed call is a waste in a search for the light; empty if it is none."""
+        """Why the proposed call is a waste in a search for the light; empty if it is none, and
+        what it costs is added up.
+        """
         env, call = self._env, choice.calls[0] if choice.calls else None
         if call is None or env.said.intent.kind != 'explore' or not rules_may_decide(turn, env):
             return ''
@@ -347,10 +349,13 @@ class ModelDecider:
             return f'{what} has just succeeded: once more changes nothing.'
         here = Place.known(*map(turn.observation.get, ('x', 'y', 'yaw_rad')))
         cost = detour_cost(self.rules.view(turn), call.tool, call.arguments, here)
-        if cost <= env.config.guardrails.patience.detour_cost:
+        wasted = turn.wasted + max(0.0, cost)
+        if wasted <= env.config.guardrails.patience.detour_cost:
+            turn.wasted = wasted
             return ''
-        more = f'a cost of {cost:.0f} more' if math.isfinite(cost) else 'no way to the light'
-        return f'The planner expects {more} after {what}.'
+        if math.isinf(cost):
+            return f'The planner expects no way to the light after {what}.'
+        return f"The planner expects the model's detours to cost {wasted:.0f} with {what}."
 
 
 def _ending(choice: Choice) -> tuple[DecisionType | None, str]:

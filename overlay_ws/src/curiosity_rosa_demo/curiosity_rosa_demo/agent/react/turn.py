@@ -50,6 +50,7 @@ class Turn(ReactState):
     decided on; '' for none. ``op`` is checked, and carried out next; ``approval``: the operator's
     yes to it. ``was_rejected``: the operator's last answer was a no. ``plan_is_given``: by a
     client, so its end ends the turn; a model proposes its own, and an order becomes one.
+    ``wasted``: the cost of the model's detours in a search.
     """
 
     model_config = ConfigDict(frozen=False)
@@ -62,6 +63,7 @@ class Turn(ReactState):
     op: Operation | None = None
     approval: Approval | None = None
     was_rejected: bool = False
+    wasted: float = 0.0
 
     def shown(self) -> ReactState:
         """The turn as the agent shows it."""

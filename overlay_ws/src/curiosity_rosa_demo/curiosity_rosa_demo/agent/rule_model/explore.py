@@ -34,10 +34,11 @@ from curiosity_rosa_demo.agent.rule_model.texts import ground_text
 from curiosity_rosa_demo.domain.geometry import finite_float, MotionSpeeds, Place
 from curiosity_rosa_demo.domain.ground import GROUND_UNKNOWN
 from curiosity_rosa_demo.domain.refusal import RefusalCode
-from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MOTIONS
+from curiosity_rosa_demo.domain.skills import ANALYZE, CAPTURE, MAST_SKILLS, MOTIONS
 
 FORWARD = 'move_forward'
 HOPELESS = 0.9  # the probability of no light at which the search ends
+MASTS = {'mast_open': Mast.OPEN, 'mast_close': Mast.CLOSED}  # the others leave it as it is
 LOOK_TOOLS = ('mast_open', 'mast_close', 'capture_and_score')
 POSE_KNOWN = {'condition': {'x_above': -1e6}}
 POSE_WAIT_S = 10.0  # of one wait
@@ -193,27 +194,36 @@ EXPLORE_RULES = (
 def detour_cost(
     view: TurnView, tool: str, arguments: Mapping[str, Any], measured: Place | None = None
 ) -> float:
-    """The price of as many drives as this call is long, and what the planner expects of the search
-    after it, less what it expects now; 0 for what it cannot compare: no pose, no motion.
-    ``measured``: the pose, for a turn that has not asked for it.
+    """The price of this call, of a ride that of as many drives as it is long, and what the planner
+    expects of the search after it, less what it expects now; 0 for what it cannot compare: no
+    pose, no motion of rover or mast. ``measured``: the pose, for a turn that has not asked for it.
     """
     facts = view.beliefs
     pose = facts.pose or measured
     if pose is None:
         return 0.0
-    motions = motions_of(view, facts)
-    after = _pose_after(pose, tool, arguments, motions.speeds)
-    if after is None:
+    motions, mast = motions_of(view, facts), facts.mast
+    if tool in MAST_SKILLS:
+        after, mast, price = pose, MASTS.get(tool, mast), _mast_price(view, tool)
+    elif moved := _pose_after(pose, tool, arguments, motions.speeds):
+        drives = max(1.0, pose.away_m(moved) / (motions.speeds.straight * motions.longest_s))
+        price = drives * min(view.cost(tool), view.cost(FORWARD))
+        after, mast = moved, mast if mast is Mast.NONE else Mast.CLOSED
+    else:
         return 0.0
     belief = _light(view, pose)
-    stowed = facts.mast if facts.mast is Mast.NONE else Mast.CLOSED
     now = _look_from(view, belief, pose, facts.mast)
-    then = _look_from(view, belief, after, stowed, moved=True)
     if now is None:
         return 0.0
-    drives = max(1.0, pose.away_m(after) / (motions.speeds.straight * motions.longest_s))
-    price = drives * min(view.cost(tool), view.cost(FORWARD))
+    then = _look_from(view, belief, after, mast, moved=after is not pose)
     return math.inf if then is None else price + then.expected - now.expected
+
+
+def _mast_price(view: TurnView, tool: str) -> float:
+    """An open mast is closed some time: who opens it pays for that, too."""
+    if tool == 'mast_open':
+        return view.cost('mast_open', 'mast_close')
+    return 0.0 if tool == 'mast_close' and view.beliefs.mast is Mast.OPEN else view.cost(tool)
 
 
 def _pose_after(
