@@ -112,6 +112,7 @@ class Robot(TaskPort):
         # For the console, whose threads may wait: as those of their owners.
         self.wait, self.post, self.call_on_end = runtime.call, runtime.post, runtime.call_on_end
         self.subscribe_to_stops = runtime.subscribe_to_stops
+        self.make_task = runtime.make_task  # raises BadTask
         self.rover_status, self.recent_events = session.rover_status, session.recent_events
         self.reject_questions = session.approval_queue.reject_all
         self._run_line: RunLine | None = None  # of the console; no door is open before
@@ -157,10 +158,6 @@ class Robot(TaskPort):
         if tell:
             self._notice(f'stop{_by(by)}')
         return outcome
-
-    def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
-        """A task for the skill ``name``, checked against its schema. Raises BadTask."""
-        return self._runtime.make_task(name, arguments)
 
     async def rehearse(self, task: Task) -> Rehearsal | None:
         """What ``task`` is expected to do, by the state now; nothing moves. None: it does not
@@ -276,7 +273,7 @@ class Robot(TaskPort):
         asked = find_question(self.questions(), question_id)
         if arguments is not None and asked.op is not None:
             # Approvals refuses them as well; here the client learns it as a BadTask.
-            self._runtime.make_task(asked.op.skill, arguments)
+            self.make_task(asked.op.skill, arguments)
         self._notice(f'{action.value.lower()} {short_id(asked)}{_by(by)}')
         message = Answered(action, asked.id, why, by, arguments, stops=self.stop_count)
         self._runtime.post(message)

@@ -20,6 +20,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 import time
 from typing import Any, TypeVar
@@ -116,6 +117,7 @@ class Runtime:
             event_bus=event_bus,
         )
         self.registry = registry
+        self.make_task = partial(make_task, registry)  # of a skill, by its name and arguments
         self._preemptible = {
             skill.name: skill.preemptible and skill.cancel_supported for skill in registry
         }
@@ -360,10 +362,6 @@ class Runtime:
             return self.event_loop.submit(work)
         except RuntimeError:
             raise TaskError(AGENT_ENDS) from None
-
-    def make_task(self, name: str, arguments: dict[str, Any]) -> Task:
-        """A task for the skill ``name``. Raises BadTask."""
-        return make_task(self.registry, name, arguments)
 
     # --- in the loop ------------------------------------------------------------------------
 
