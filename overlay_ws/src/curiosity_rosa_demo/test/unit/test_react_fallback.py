@@ -358,6 +358,7 @@ STUCK: list[tuple[list[Exchange], str]] = [
         ([*LOOP * 3, entry('capture_and_score', score=0.1), *LOOP * 3], ''),
         ([*LOOP * 4, entry('get_status', by='routine')], ''),
         ([entry('wait_until', n=n, cost=100.0) for n in range(3)], 'Calls of the model for a'),
+        ([entry('capture_and_score').model_copy(update={'plan_step': n}) for n in range(20)], ''),
     ]  # fmt: skip
 
 

@@ -184,7 +184,9 @@ def _share_reason(turn: Turn, env: TurnEnvironment) -> str:
 
 
 def _since_gain(act: str, exchanges: Sequence[Exchange], resources: Resources) -> list[Exchange]:
-    """The model's calls after the last gain and after the last step of the rule model."""
+    """The model's calls after the last gain and after the last step of the rule model. Those of a
+    plan are left out: it may order the same call again and again.
+    """
     idle: list[Exchange] = []
     best: float | None = None
     for each in exchanges:
@@ -194,7 +196,10 @@ def _since_gain(act: str, exchanges: Sequence[Exchange], resources: Resources) -
         if each.op and each.ok and act and fits(act, each.tool, resources):
             value = finite_float(each.data.get('score')) or 0.0
             gained, best = best is None or value > best, max(value, best or 0.0)
-        idle = [] if gained or each.by else [*idle, each]
+        if gained or each.by:
+            idle = []
+        elif each.plan_step is None:
+            idle.append(each)
     return idle
 
 
