@@ -386,6 +386,7 @@ def test_half_of_each_budget_of_a_search_is_kept_for_the_routine() -> None:
 WEAK: dict[str, tuple[Reply, ...]] = {
     'repeats': (call('get_status'),),
     'is refused': (call('fly'),),
+    'looks with its mast down': (call('mast_close'), call('capture_and_score')),
     'gives up after a refusal': (
         call('fly'),
         *[call('decide', type='ABORT', reason='I cannot fly.')] * 2,

@@ -183,12 +183,17 @@ class RuleDecider:
             facts=turn.observation,
             plan=turn.plan if turn.plan is not None and turn.plan.source == SOURCE else None,
             wanted=wanted,
+            by=self._by,
         )
+
+    @property
+    def _by(self) -> str:
+        return '' if self._env.fallback is None else ROUTINE
 
     def decide(self, turn: Turn) -> Choice:
         """The end of a search that is a step of a plan has no calls, as that of a turn."""
         self._env.cancellation.check()
-        by = '' if self._env.fallback is None else ROUTINE
+        by = self._by
         decision = rules.decide(self.view(turn))
         if isinstance(decision, FinalAnswer):
             kind = DecisionType.FINISH if decision.ok else DecisionType.ABORT

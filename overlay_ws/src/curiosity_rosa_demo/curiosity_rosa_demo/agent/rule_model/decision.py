@@ -58,6 +58,7 @@ class TurnView:
     """The whole input of a decision. ``bright_x`` is the hint: the x in metres at which the light
     begins. ``stows`` are the tools that stow an appendage, which every drive needs. ``facts``: as
     last observed. ``plan``: of the order, once it is over. ``wanted``: by default, what was said.
+    ``by`` marks the calls of the rules beside those of a language model.
     """
 
     rover: RoverFigures
@@ -71,6 +72,7 @@ class TurnView:
     facts: Json = field(default_factory=dict)
     plan: Plan | None = None
     wanted: Intent | None = None
+    by: str = ''
 
     @cached_property
     def intent(self) -> Intent:
@@ -105,8 +107,12 @@ class TurnView:
         return min(self.longest_s, max(1.0, round(wanted, 1)))
 
     def failures(self, *tools: str, refused: bool = False) -> int:
-        """The number of faults (or refusals) of these tools since their last success."""
-        return sum(step.refused == refused for step in self._since_success(tools))
+        """The number of faults (or refusals) of these tools since their last success. A refusal of
+        the language model's call is none: it has asked for what could not be done then.
+        """
+        calls = self._since_success(tools)
+        own = (step for step in calls if not step.refused or step.by == self.by)
+        return sum(step.refused == refused for step in own)
 
     def interruptions(self, *tools: str) -> int:
         """The number of calls of these tools since their last success during which the agent
