@@ -380,14 +380,18 @@ def _turns_on(group: Group, rest: Iterator[Group]) -> bool:
 
 def _heads(group: Group, rest: Iterator[Group]) -> bool:
     """Whether the place of ``group`` is only the heading of the drive that begins the ``rest``:
-    朝光走两米, 光に向かって10秒前進. It would go all the way.
+    朝光走两米, 光に向かって10秒前進, "swing back left 30 degrees". It would go all the way.
     """
-    if not group.steps or group.steps[-1].verb not in _PLACE_VERBS:
+    verb = group.steps[-1].verb if group.steps else ''
+    if verb not in (*_PLACE_VERBS, 'back'):
         return False
     if separates(group.tokens[-1]) and group.tokens[-1].text != '向かって':
         return False
     after = next(rest, None)
-    return after is not None and [step.verb for step in after.steps[:1]] == ['forward']
+    if after is None or not after.steps:
+        return False
+    turns = after.steps[0].verb in ('left', 'right') and not after.has('TURN')
+    return after.steps[0].verb == 'forward' or (verb == 'back' and turns)
 
 
 def _stands_alone(tokens: Sequence[Token], start: int, end: int) -> bool:
