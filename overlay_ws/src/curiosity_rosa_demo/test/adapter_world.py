@@ -125,7 +125,8 @@ class AdapterWorld:
         self._program = program
         self._config_dir, self._robot = config_dir, robot
         self._start: Pose | None = None
-        if thresholds is not None:
+        if not (config_dir or robot):
+            thresholds = thresholds or {}
             longest = thresholds.get('motion', {}).get('max_duration_s', 30.0)
             turn = {'turn': {'max_motion_s': min(20.0, longest / 2)}}
             self._config_dir = box.config_dir(thresholds=thresholds, agent=turn)
@@ -341,7 +342,11 @@ class SharedAdapter:
             self.end()
             raise
         with self._world.box.lent():
-            yield self._world
+            try:
+                yield self._world
+            finally:
+                if self._world.adapter.alive:
+                    print(self._world.status())  # pytest shows it if the test fails
 
     def end(self) -> None:
         self._options = None

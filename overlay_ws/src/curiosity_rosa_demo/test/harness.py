@@ -46,6 +46,7 @@ PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().
 # STARTER, which lives as long as pytest.
 DIES_WITH_US = [str(shutil.which('setpriv')), '--pdeathsig', 'KILL', '--']
 STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix='process-starter')
+PATIENT_LEASE_S = 2.0  # motion.agent_lease_s
 PROFILES = {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}  # Fast DDS 2, 3
 
 
@@ -268,13 +269,19 @@ class Sandbox:
     def config_dir(self, **changes: dict[str, Any]) -> str:
         """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in.
 
-        The page's port is any that is free: other agents may run on this machine.
+        The page's port is any that is free, and an agent may be late: other agents may run on this
+        machine, and more processes than it has cores.
         """
         from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, shipped_config_dir
         import yaml
 
-        agent = changes.get('agent', {})
-        changes = {**changes, 'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}}}
+        agent, thresholds = changes.get('agent', {}), changes.get('thresholds', {})
+        motion = {'agent_lease_s': PATIENT_LEASE_S, **thresholds.get('motion', {})}
+        changes = {
+            **changes,
+            'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}},
+            'thresholds': {**thresholds, 'motion': motion},
+        }
         folder = Path(tempfile.mkdtemp(prefix='config-', dir=self.folder))
         for name in CONFIG_FILES:
             text = (shipped_config_dir() / f'{name}.yaml').read_text(encoding='utf-8')

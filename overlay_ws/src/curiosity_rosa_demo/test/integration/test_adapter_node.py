@@ -61,7 +61,7 @@ from curiosity_rosa_demo.infra.ros_io import (
 from curiosity_rosa_demo.tools.rover_client import RoverClient
 from curiosity_rosa_demo.trace.trace_codec import decode
 from geometry_msgs.msg import Twist
-from harness import Sandbox, wait_until
+from harness import PATIENT_LEASE_S, Sandbox, wait_until
 from nav_msgs.msg import Odometry
 import pytest
 import rclpy
@@ -77,6 +77,7 @@ QUICK = {'motion': {'service_timeout_s': 0.5, 'stop_confirm_s': 1.0}}
 HEARTBEAT = '/kernel/heartbeat'
 MOTION = load_config().thresholds.motion
 MAX_AGE_S, LEASE_S = MOTION.heartbeat_max_age_s, MOTION.agent_lease_s
+SHIPPED_LEASE = {'motion': {'agent_lease_s': LEASE_S}}
 SILENCE = f'The agent fell silent for {MAX_AGE_S:g} s: the rover was stopped'
 GONE = 'The agent is gone: the rover was stopped'
 
@@ -324,7 +325,9 @@ class Agent:
     def __init__(self, box: Sandbox) -> None:
         self._box = box
         self.safe_reason, self._tick = '', 0
-        self._publisher: Any = box.node.create_publisher(String, HEARTBEAT, heartbeat_qos(LEASE_S))
+        self._publisher: Any = box.node.create_publisher(
+            String, HEARTBEAT, heartbeat_qos(PATIENT_LEASE_S)
+        )
         wait_until(lambda: self._publisher.get_subscription_count() == 1, 'the adapter to listen')
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
@@ -450,7 +453,7 @@ def test_a_stop_that_a_foreign_driver_undoes_is_not_done(world: AdapterWorld) ->
 def test_the_rover_of_a_dead_agent_stands_soon(
     shared_adapter: SharedAdapter, signum: signal.Signals
 ) -> None:
-    with shared_adapter.lend(speed=1.0) as world:
+    with shared_adapter.lend(speed=1.0, thresholds=SHIPPED_LEASE) as world:
         agent = world.box.run([sys.executable, '-c', AGENT], 'agent')
         world.wait_for_status('the agent to be heard', agent_safe_reason='starting')
         agent.popen.send_signal(signal.SIGUSR1)
