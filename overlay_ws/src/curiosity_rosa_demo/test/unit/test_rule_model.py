@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 import json
 import math
@@ -277,6 +277,25 @@ def planned(text: str, **more: Any) -> Plan:
     made = decision(text, **more)
     assert isinstance(made, Plan), made
     return made
+
+
+IN_PLACE = (
+    'spin around on the spot so you face the way you came',
+    '原地掉个头',
+    'その場で左に一回転して',
+    'gira a la izquierda 90 grados en el sitio',
+)
+
+
+@pytest.mark.parametrize('text', IN_PLACE)
+def test_a_turn_on_the_spot_is_refused_by_a_rover_that_drives_arcs(text: str) -> None:
+    made = decision(text)
+    assert isinstance(made, FinalAnswer), made
+    assert not made.ok
+    assert f'{FIGURES.speeds.radius_m:.1f} m' in made.text.replace('米', 'm')
+    nimble = replace(FIGURES, speeds=replace(FIGURES.speeds, arc=0.0))
+    view = TurnView(nimble, understand(text), (), frozenset(SKILLS), facts=HERE)
+    assert isinstance(decide(view), Plan)
 
 
 def ops(plan: Plan) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice, product
 import math
@@ -33,7 +33,8 @@ MOTIONS = ('forward', 'left', 'right', 'goto', 'light', 'explore', 'home', 'back
 class Step:
     """One thing to do. ``amount`` in ``unit`` (s, m, deg; '' without an amount), ``count`` of
     pictures (0: not said), ``x`` and ``y`` in metres of the world frame, ``text`` to speak, or the
-    name of a skill. ``condition``: when it is to be done, '' for always.
+    name of a skill. ``condition``: when it is to be done, '' for always. ``in_place``: a turn on
+    the spot.
     """
 
     verb: str
@@ -44,6 +45,7 @@ class Step:
     y: float = 0.0
     text: str = ''
     condition: str = ''
+    in_place: bool = field(default=False, compare=False)
 
     @property
     def label(self) -> str:

@@ -105,6 +105,8 @@ def _read(text: str, language: str, extra: SkillWords) -> Intent:
         return Intent('unclear', understood=tuple(steps), missing='number')
     if len(steps) == 1 and steps[0].verb == 'back':
         steps = [replace(steps[0], verb='home')]
+    if any(token.can_be('INPLACE') for token in tokens):
+        steps = [replace(each, in_place=each.verb in ('left', 'right')) for each in steps]
     return Intent('orders', steps=tuple(steps))
 
 

@@ -33,6 +33,7 @@ from curiosity_rosa_demo.domain.skills import CAPTURE, MOTIONS
 MAX_TIMED_S = 120.0  # of one motion by seconds, in legs of the longest motion
 MAX_DRIVE_M, MIN_DRIVE_M = 100.0, 0.05
 MAX_TURN_DEG = 720.0
+IN_PLACE_M = 0.5  # the radius of an arc that still counts as a turn on the spot
 MAX_WAIT_S = 3600.0
 DEFAULT_DRIVE_S = 3.0  # for a requested motion without a duration
 AROUND_PICTURES = 3
@@ -54,8 +55,13 @@ SOURCE = 'routine'  # of the plan of an order
 
 
 def limit_refusal(view: TurnView) -> Decision | None:
-    """The refusal of a number that is beyond what the rover does at once; it names the limit."""
+    """The refusal of a number that is beyond what the rover does at once, and of a turn on the
+    spot by a rover that drives arcs; it names the limit.
+    """
+    radius_m = view.rover.speeds.radius_m
     for step in view.intent.steps:
+        if step.in_place and radius_m > IN_PLACE_M:
+            return view.answer('not_in_place', radius=f'{radius_m:.1f}')
         limit = _limit_broken(step)
         if limit:
             return view.answer('too_far', asked=step_text(step, view.language), limit=limit)
