@@ -46,7 +46,8 @@ PREFIXES = {name: Path(prefix) for name, prefix in get_packages_with_prefixes().
 # STARTER, which lives as long as pytest.
 DIES_WITH_US = [str(shutil.which('setpriv')), '--pdeathsig', 'KILL', '--']
 STARTER = ThreadPoolExecutor(max_workers=1, thread_name_prefix='process-starter')
-PATIENT_LEASE_S = 2.0  # motion.agent_lease_s
+PATIENT_LEASE_S = 2.0
+PATIENT = {'motion': {'agent_lease_s': PATIENT_LEASE_S}, 'capture': {'wait_s': 10.0}}
 PROFILES = {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}  # Fast DDS 2, 3
 
 
@@ -269,18 +270,21 @@ class Sandbox:
     def config_dir(self, **changes: dict[str, Any]) -> str:
         """A copy of the shipped YAML folder with ``changes`` ({file: nested keys}) merged in.
 
-        The page's port is any that is free, and an agent may be late: other agents may run on this
-        machine, and more processes than it has cores.
+        The page's port is any that is free, and agent and camera may be late: other agents may run
+        on this machine, and more processes than it has cores.
         """
         from curiosity_rosa_demo.infra.config_loader import CONFIG_FILES, shipped_config_dir
         import yaml
 
         agent, thresholds = changes.get('agent', {}), changes.get('thresholds', {})
-        motion = {'agent_lease_s': PATIENT_LEASE_S, **thresholds.get('motion', {})}
+        patient = {
+            section: {**values, **thresholds.get(section, {})}
+            for section, values in PATIENT.items()
+        }
         changes = {
             **changes,
             'agent': {**agent, 'http': {'port': 0, **agent.get('http', {})}},
-            'thresholds': {**thresholds, 'motion': motion},
+            'thresholds': {**thresholds, **patient},
         }
         folder = Path(tempfile.mkdtemp(prefix='config-', dir=self.folder))
         for name in CONFIG_FILES:
